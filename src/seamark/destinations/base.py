@@ -1,0 +1,91 @@
+"""What a destination is: tables that take a checkpoint's rows exactly once. Nothing here imports Arrow or Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from pydantic import BaseModel
+
+from seamark.model.checkpoint import Checkpoint, TableChange
+from seamark.model.schema import Schema
+from seamark.model.state import TableOutcome
+from seamark.model.stream import Shape, Stream
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True)
+class TableFacts:
+    """A table as it is now. `recorded` is the last number under this pipeline's id, -1 when there is none."""
+
+    table: str
+    owner: str
+    """The uuid of the pipeline that made it; "" for a table Seamark did not make."""
+    schema: Schema
+    recorded: int
+    version: int
+    has_rows: bool
+    partition_by: tuple[str, ...] = ()
+    owner_name: str = ""
+
+
+class Sessions(Protocol):
+    """Gives a Spark session when one is really needed."""
+
+    def session(self) -> SparkSession: ...
+
+
+class Destination(Protocol):
+    """A destination. Every method may be called again after a crash; none assumes that it is alone."""
+
+    def table_of(self, stream: Stream) -> str:
+        """The table's own name or path for `stream`, as it goes into the prepared checkpoint."""
+
+    def facts(self, table: str, pipeline_uuid: str) -> TableFacts | None:
+        """The table now, None when there is none. Cheap: reads the log, not the data."""
+
+    def create(self, table: str, stream: Stream, shape: Shape, pipeline: str, pipeline_uuid: str) -> None:
+        """Make it, empty, with its owner recorded; does nothing when this pipeline has made it already.
+        ForeignTable when something else is there."""
+
+    def fit(self, table: str, shape: Shape) -> Schema:
+        """The schema that rows must have to be published: the stream's, checked against the table's.
+        SchemaConflict, naming the column and what to do, when they can't be brought together."""
+
+    def staging(self, table: str, incarnation: str, token: int, seq: int) -> tuple[str, str]:
+        """(root, folder): files go to root/folder, their names in a checkpoint are relative to root."""
+
+    def publish(self, checkpoint: Checkpoint, change: TableChange, spark: Sessions) -> TableOutcome:
+        """Leave the rows of `change` in the table together with the number, once, or find that the table has moved past it.
+
+        Compares where it commits: a table that has recorded this number or a higher one is left alone. StateConflict when it
+        has recorded something above this checkpoint's tombstone (someone else went on).
+        """
+
+    def verify(self, change: TableChange, deep: bool) -> str:
+        """"" when every staged file is there with its size (and its digest, if `deep`); else what is wrong, in words."""
+
+    def entomb(self, checkpoint: Checkpoint, change: TableChange) -> TableOutcome:
+        """Record the tombstone unless the table has the rows or more; says which."""
+
+    def entomb_number(self, table: str, pipeline_uuid: str, seen: int, number: int) -> bool:
+        """Record `number` with no rows if what is recorded is still `seen`; False when it is not."""
+
+    def undo(self, checkpoint: Checkpoint, change: TableChange) -> bool:
+        """Take back precisely this checkpoint's files, where the table's format allows it; False when it can't."""
+
+    def sweep(self, table: str, incarnation: str, token: int) -> int:
+        """Delete staged files of older tokens that no table version refers to; how many."""
+
+
+@dataclass(frozen=True)
+class DestinationConnector:
+    kind: str
+    summary: str
+    options: type[BaseModel]
+    open: Callable[[BaseModel, Path], Destination]
+    capabilities: tuple[tuple[str, str], ...] = ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TableFacts:
-    """A table as it is now. `recorded` is the last number under this pipeline's id, -1 when there is none."""
+    """A table as it is now. `recorded` is the last number under its owner's id, -1 when there is none."""
 
     table: str
     owner: str
-    """The uuid of the pipeline that made it; "" for a table Seamark did not make."""
+    """The uuid of the pipeline that made it, which also names the id its numbers stand under; "" for a table Seamark did not make."""
     schema: Schema
     recorded: int
     version: int
@@ -45,15 +45,16 @@ class Destination(Protocol):
     def table_of(self, stream: Stream) -> str:
         """The table's own name or path for `stream`, as it goes into the prepared checkpoint."""
 
-    def facts(self, table: str, pipeline_uuid: str) -> TableFacts | None:
+    def facts(self, table: str) -> TableFacts | None:
         """The table now, None when there is none. Cheap: reads the log, not the data."""
 
     def create(self, table: str, stream: Stream, shape: Shape, pipeline: str, pipeline_uuid: str) -> None:
-        """Make it, empty, with its owner recorded; does nothing when this pipeline has made it already.
-        ForeignTable when something else is there."""
+        """Make it, empty, with its owner (name and uuid) recorded in it; does nothing when this pipeline has made it already.
+        ForeignTable when something else is there; DestinationError when the place can't be written."""
 
-    def fit(self, table: str, shape: Shape) -> Schema:
-        """The schema that rows must have to be published: the stream's, checked against the table's.
+    def fit(self, table: str, shape: Shape, replacing: bool) -> Schema:
+        """The schema that rows must have to be published: the stream's, checked against the table's. `replacing`: nothing
+        of what is there stays, so any schema will do.
         SchemaConflict, naming the column and what to do, when they can't be brought together."""
 
     def staging(self, table: str, incarnation: str, token: int, seq: int) -> tuple[str, str]:
@@ -78,8 +79,12 @@ class Destination(Protocol):
     def undo(self, checkpoint: Checkpoint, change: TableChange) -> bool:
         """Take back precisely this checkpoint's files, where the table's format allows it; False when it can't."""
 
-    def sweep(self, table: str, incarnation: str, token: int) -> int:
-        """Delete staged files of older tokens that no table version refers to; how many."""
+    def strays(self, table: str, incarnation: str, token: int) -> frozenset[tuple[int, int]]:
+        """(token, seq) of what was staged under this incarnation by tokens older than `token`, published or not."""
+
+    def sweep(self, table: str, incarnation: str, strays: Collection[tuple[int, int]]) -> int:
+        """Delete what was staged under these, which the caller knows were never published; files that the table refers to
+        stay all the same. How many files went."""
 
 
 @dataclass(frozen=True)

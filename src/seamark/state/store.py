@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 from typing import Any, Protocol
 
@@ -63,9 +63,13 @@ class Checkpoints(Protocol):
         for people. Raises as `prepare` does; StateConflict too when `checkpoint` is no longer the prepared one.
         """
 
-    def adopt(self, lease: Lease, next_seq: int, recorded: dict[str, int]) -> State:
-        """Note that this incarnation has looked at every table: seq goes on from `next_seq` (never lower than it is), and
-        `recorded` is what each stream's table holds. The version grows by one."""
+    def adopt(self, lease: Lease, next_seq: int, recorded: dict[str, int], uuid: str) -> State:
+        """Note that this incarnation has looked at every table: seq goes on from `next_seq` (never lower than it is),
+        `recorded` is what each stream's table holds, and the pipeline goes by `uuid` from now on: that of its tables, if it
+        has any. The version grows by one. Raises as `prepare` does."""
+
+    def published(self, pipeline: str, candidates: Collection[tuple[int, int]]) -> frozenset[tuple[int, int]]:
+        """Those of the (token, seq) pairs whose checkpoint is prepared, or was committed with rows in some table."""
 
     def begin_incarnation(self, pipeline: str) -> None:
         """This store turned out to be behind its tables (an old backup put back): it gets a new incarnation id, so every

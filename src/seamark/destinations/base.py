@@ -57,6 +57,11 @@ class Destination(Protocol):
         of what is there stays, so any schema will do.
         SchemaConflict, naming the column and what to do, when they can't be brought together."""
 
+    def check_rows(self, change: TableChange, spark: Sessions) -> None:
+        """Called once all is staged, before prepare. DestinationError, naming stream, key and an example, when `change` can't
+        be published with one meaning: NULL in a key, or rows of one key that nothing orders. Spark is only asked for when the
+        source doesn't enforce the key."""
+
     def staging(self, table: str, incarnation: str, token: int, seq: int) -> tuple[str, str]:
         """(root, folder): files go to root/folder, their names in a checkpoint are relative to root."""
 

@@ -46,6 +46,10 @@ class TableChange:
     schema: Schema
     key: tuple[str, ...] = ()
     partition_by: tuple[str, ...] = ()
+    cursor: str = ""
+    """The field that orders rows of one key: of several in one merge the last by cursor wins; "": nothing orders them."""
+    unique_key: bool = True
+    """Whether the source enforces the key, so that no two staged rows of one merge share it."""
 
     @property
     def rows(self) -> int:
@@ -148,6 +152,8 @@ def _load_change(facts: dict[str, Any]) -> TableChange:
         schema=Schema(tuple(Column(**(c | {"type": _load_type(c["type"])})) for c in facts["schema"]["columns"])),
         key=tuple(facts["key"]),
         partition_by=tuple(facts["partition_by"]),
+        cursor=facts.get("cursor", ""),
+        unique_key=facts.get("unique_key", True),
     )
 
 

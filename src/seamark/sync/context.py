@@ -9,7 +9,9 @@ from typing import Protocol
 
 from seamark.destinations.base import Destination
 from seamark.engine.engine import Engine
+from seamark.errors import Cancelled
 from seamark.model.plan import PipelinePlan
+from seamark.model.state import Holder
 from seamark.model.stream import Stream
 from seamark.sources.base import Source
 from seamark.state.store import StateStore
@@ -41,6 +43,20 @@ class Quiet:
     def warn(self, message: str) -> None: ...
 
 
+class Cancellation:
+    """A person's wish to stop. It is heeded until a checkpoint is prepared and again once it is committed, never between."""
+
+    def __init__(self) -> None:
+        self.requested = False
+
+    def request(self) -> None:
+        self.requested = True
+
+    def heed(self) -> None:
+        if self.requested:
+            raise Cancelled("the run was stopped; everything committed so far stays", "run it again to go on from there")
+
+
 def utc_now() -> datetime:
     return datetime.now(UTC)
 
@@ -53,9 +69,14 @@ class Context:
     destination: Destination
     store: StateStore
     engine: Engine
+    holder: Holder
     full_refresh: bool = False
+    use_state: bool = True
+    """False: every run reads everything again (`stateful_ingestion.enabled: false`)."""
+    skip_below: int = 0
+    """Rows up to which a window that is only added to a table is staged by the driver, with no JVM."""
     max_checkpoint_state_size: int = 16_777_216
     lease_ttl: timedelta = timedelta(seconds=30)
-    actor: str = ""
     clock: Callable[[], datetime] = utc_now
     progress: Progress = field(default_factory=Quiet)
+    cancellation: Cancellation = field(default_factory=Cancellation)

@@ -29,7 +29,8 @@ class BookmarkType(StrEnum):
 @functools.total_ordering
 @dataclass(frozen=True)
 class Bookmark:
-    """How far a cursor has come: everything below it has been moved. `text` is canonical; build it with `parse` or `of`."""
+    """How far a cursor has come: everything below it has been moved. `text` is canonical; build it with `parse` or
+    `of`."""
 
     type: BookmarkType
     text: str
@@ -63,7 +64,8 @@ class Bookmark:
 def successor(bookmark: Bookmark, *, scale: int | None = None, text_floor: str = "\x01") -> Bookmark:
     """The least value above `bookmark`, so that `[low, successor(max))` takes in `max` and nothing can slip between.
 
-    `scale` is a decimal column's digits after the point; `text_floor` the least character that the source's text can hold.
+    `scale` is a decimal column's digits after the point; `text_floor` the least character that the source's text can
+    hold.
     """
     value = bookmark.value
     match bookmark.type:

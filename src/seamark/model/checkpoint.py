@@ -47,7 +47,8 @@ class TableChange:
     key: tuple[str, ...] = ()
     partition_by: tuple[str, ...] = ()
     cursor: str = ""
-    """The field that orders rows of one key: of several in one merge the last by cursor wins; "": nothing orders them."""
+    """The field that orders rows of one key: of several in one merge the last by cursor wins; "": nothing orders
+    them."""
     unique_key: bool = True
     """Whether the source enforces the key, so that no two staged rows of one merge share it."""
 
@@ -147,7 +148,8 @@ def _load_change(facts: dict[str, Any]) -> TableChange:
         table=facts["table"],
         write=Write(facts["write"]),
         files=tuple(
-            StagedFile(**(f | {"partition": tuple((name, value) for name, value in f["partition"])})) for f in facts["files"]
+            StagedFile(**(f | {"partition": tuple((name, value) for name, value in f["partition"])}))
+            for f in facts["files"]
         ),
         schema=Schema(tuple(Column(**(c | {"type": _load_type(c["type"])})) for c in facts["schema"]["columns"])),
         key=tuple(facts["key"]),

@@ -73,7 +73,9 @@ class _TypeReader:
     def _expect(self, pattern: str) -> re.Match[str]:
         match = self._take(pattern)
         if match is None:
-            raise ValueError(f"a type can't go on with {self.rest!r}; known: {', '.join(SCALARS)}, decimal(p,s), list<…>")
+            raise ValueError(
+                f"a type can't go on with {self.rest!r}; known: {', '.join(SCALARS)}, decimal(p,s), list<…>"
+            )
         return match
 
     def read(self) -> DataType:

@@ -27,8 +27,8 @@ class Split:
 class SplitReader(Protocol):
     """Reads one split in whatever process a task runs in: picklable, and opens its own connection when called.
 
-    Yields record batches of bounded size whose schema is exactly the stream's (`engine.arrow.arrow_schema(shape.schema)`).
-    Raises SourceError; an error never holds a secret.
+    Yields record batches of bounded size whose schema is exactly the stream's
+    (`engine.arrow.arrow_schema(shape.schema)`). Raises SourceError; an error never holds a secret.
     """
 
     def __call__(self, split: Split) -> Iterator[pa.RecordBatch]: ...

@@ -62,7 +62,8 @@ class State:
 
 @dataclass(frozen=True)
 class Holder:
-    """Who holds, or wants, a lease. `started` is the process's own start time, so that a reused pid is not mistaken for it."""
+    """Who holds, or wants, a lease. `started` is the process's own start time, so that a reused pid is not mistaken
+    for it."""
 
     id: str
     host: str

@@ -26,7 +26,8 @@ class NullPolicy(StrEnum):
 
 @dataclass(frozen=True)
 class Cursor:
-    """The rule that orders a stream. `settle` bounds how long planning waits for the safe mark to pass the newest row."""
+    """The rule that orders a stream. `settle` bounds how long planning waits for the safe mark to pass the newest
+    row."""
 
     field: str
     lookback: timedelta | int | None = None
@@ -52,7 +53,8 @@ class Stream:
 
 @dataclass(frozen=True)
 class Shape:
-    """A stream as the source sees it now: the columns it will yield, the cursor's type, whether the key is enforced there."""
+    """A stream as the source sees it now: the columns it will yield, the cursor's type, whether the key is enforced
+    there."""
 
     schema: Schema
     cursor_type: BookmarkType | None = None

@@ -12,7 +12,8 @@ from seamark.model.stream import NullPolicy
 
 @dataclass(frozen=True)
 class Window:
-    """`low` is None for everything from the beginning, `high` None for everything there is (a stream without a cursor)."""
+    """`low` is None for everything from the beginning, `high` None for everything there is (a stream without a
+    cursor)."""
 
     low: Bookmark | None = None
     high: Bookmark | None = None
@@ -22,7 +23,7 @@ class Window:
     def __str__(self) -> str:
         if self.high is None:
             return "all rows"
-        return f"[{self.low if self.low else 'beginning'}, {self.high})"
+        return f"[{self.low or 'beginning'}, {self.high})"
 
 
 @dataclass(frozen=True)

@@ -53,9 +53,7 @@ class Source(Protocol):
     def estimate(self, stream: Stream, window: Window) -> Estimate:
         """Rows and bytes of the window, cheaply."""
 
-    def read(
-        self, stream: Stream, shape: Shape, window: Window, parallelism: int
-    ) -> AbstractContextManager[Reading]:
+    def read(self, stream: Stream, shape: Shape, window: Window, parallelism: int) -> AbstractContextManager[Reading]:
         """Freeze what is read and cut it into splits; whatever keeps the snapshot alive is let go at exit."""
 
     def acknowledge(self, stream: Stream, bookmark: Bookmark | None) -> None:

@@ -25,8 +25,8 @@ class Leases(Protocol):
     def acquire(self, pipeline: str, holder: Holder, ttl: timedelta) -> Lease:
         """Take the lease with a new, higher token; makes the pipeline's row (with a new uuid) if there is none.
 
-        Raises LeaseHeld, naming host, pid and since when, while another holder's lease has not expired, unless that holder
-        is a process of this host that is gone (pid with that start time): then it is taken over at once.
+        Raises LeaseHeld, naming host, pid and since when, while another holder's lease has not expired, unless that
+        holder is a process of this host that is gone (pid with that start time): then it is taken over at once.
         """
 
     def renew(self, lease: Lease, ttl: timedelta) -> Lease:
@@ -49,31 +49,35 @@ class Checkpoints(Protocol):
     def prepare(self, lease: Lease, version: int, draft: Draft, run_id: str) -> Checkpoint:
         """Record `draft` as prepared with the next seq, all in one transaction.
 
-        Compare-and-set: LeaseLost when the store's incarnation or the lease's token is not the current one or the lease has
-        expired, StateConflict when the state's version is not `version` or another checkpoint is prepared.
+        Compare-and-set: LeaseLost when the store's incarnation or the lease's token is not the current one or the
+        lease has expired, StateConflict when the state's version is not `version` or another checkpoint is prepared.
         """
 
     def prepared(self, pipeline: str) -> Checkpoint | None:
         """The one prepared checkpoint, or None."""
 
-    def commit(self, lease: Lease, checkpoint: Checkpoint, outcomes: Sequence[TableOutcome], facts: Sequence[StreamState]) -> State:
-        """Mark `checkpoint` committed and apply the bookmarks of the streams whose outcome has the rows; one transaction.
+    def commit(
+        self, lease: Lease, checkpoint: Checkpoint, outcomes: Sequence[TableOutcome], facts: Sequence[StreamState]
+    ) -> State:
+        """Mark `checkpoint` committed and apply the bookmarks of the streams whose outcome has the rows; one
+        transaction.
 
-        The version grows by one, history gets an entry per changed bookmark. `facts` gives cursor and mode of the streams,
-        for people. Raises as `prepare` does; StateConflict too when `checkpoint` is no longer the prepared one.
+        The version grows by one, history gets an entry per changed bookmark. `facts` gives cursor and mode of the
+        streams, for people. Raises as `prepare` does; StateConflict too when `checkpoint` is no longer the prepared
+        one.
         """
 
     def adopt(self, lease: Lease, next_seq: int, recorded: dict[str, int], uuid: str) -> State:
         """Note that this incarnation has looked at every table: seq goes on from `next_seq` (never lower than it is),
-        `recorded` is what each stream's table holds, and the pipeline goes by `uuid` from now on: that of its tables, if it
-        has any. The version grows by one. Raises as `prepare` does."""
+        `recorded` is what each stream's table holds, and the pipeline goes by `uuid` from now on: that of its tables,
+        if it has any. The version grows by one. Raises as `prepare` does."""
 
     def published(self, pipeline: str, candidates: Collection[tuple[int, int]]) -> frozenset[tuple[int, int]]:
         """Those of the (token, seq) pairs whose checkpoint is prepared, or was committed with rows in some table."""
 
     def begin_incarnation(self, pipeline: str) -> None:
-        """This store turned out to be behind its tables (an old backup put back): it gets a new incarnation id, so every
-        lease and prepared checkpoint of before is void, and every pipeline must adopt again."""
+        """This store turned out to be behind its tables (an old backup put back): it gets a new incarnation id, so
+        every lease and prepared checkpoint of before is void, and every pipeline must adopt again."""
 
 
 class Journal(Protocol):

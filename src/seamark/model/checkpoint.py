@@ -87,6 +87,8 @@ class Draft:
     kind: str = "load"
     whole: bool = False
     reason: str = ""
+    actor: str = ""
+    """Who asked for it; stands in the history beside the reason."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +129,7 @@ def load_draft(text: str) -> Draft:
         kind=facts["kind"],
         whole=facts["whole"],
         reason=facts["reason"],
+        actor=facts.get("actor", ""),
     )
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 from typing import Any, Protocol
+
+from pydantic import BaseModel
 
 from seamark.model.checkpoint import Checkpoint, Draft
 from seamark.model.state import (
@@ -116,3 +120,18 @@ class StateStore(Protocol):
         """Where it is, for people; never holds a password."""
 
     def close(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class StateStoreConnector:
+    """How a kind of state store registers: its options and a function that opens one. `root` is the project's folder.
+
+    Opening brings an older store up to date and makes one that is not there yet. NewerStateStore when a newer Seamark
+    wrote it, StateUnavailable when it can't be reached, StateError when something else is in its place.
+    """
+
+    kind: str
+    summary: str
+    options: type[BaseModel]
+    open: Callable[[BaseModel, Path], StateStore]
+    capabilities: tuple[tuple[str, str], ...] = ()

@@ -97,5 +97,9 @@ class AdoptionRequired(StateConflict):
     """Tables hold rows that this state store never saw: a person has to choose."""
 
 
+class StoreBehind(AdoptionRequired):
+    """A table has moved past what this state store knows: the store is an older copy of itself."""
+
+
 class Cancelled(SeamarkError):
     """A person stopped the run; what was committed stays."""

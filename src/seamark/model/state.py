@@ -114,7 +114,7 @@ class RunRecord:
     run_id: str
     pipeline: str
     status: str
-    """running, succeeded, failed, skipped or cancelled."""
+    """running, succeeded, failed, skipped, cancelled or crashed."""
     started_at: datetime
     ended_at: datetime | None
     host: str

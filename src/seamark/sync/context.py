@@ -44,7 +44,7 @@ class Quiet:
 
 
 class Cancellation:
-    """A person's wish to stop. It is heeded until a checkpoint is prepared and again once it is committed, never between."""
+    """A person's wish to stop: heeded until a checkpoint is prepared and again once it is committed, never between."""
 
     def __init__(self) -> None:
         self.requested = False
@@ -54,7 +54,7 @@ class Cancellation:
 
     def heed(self) -> None:
         if self.requested:
-            raise Cancelled("the run was stopped; everything committed so far stays", "run it again to go on from there")
+            raise Cancelled("the run was stopped; what it had committed stays", "run it again to go on from there")
 
 
 def utc_now() -> datetime:
@@ -70,6 +70,8 @@ class Context:
     store: StateStore
     engine: Engine
     holder: Holder
+    only: tuple[str, ...] = ()
+    """The streams to run; none named means all."""
     full_refresh: bool = False
     use_state: bool = True
     """False: every run reads everything again (`stateful_ingestion.enabled: false`)."""

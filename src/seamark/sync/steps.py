@@ -1,0 +1,144 @@
+"""The steps of a checkpoint, in order: stage, prepare, publish, commit, acknowledge. Recovery uses the last three."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from seamark.crash import reach
+from seamark.engine.stage import StageJob
+from seamark.errors import StateError
+from seamark.model.checkpoint import BookmarkChange, Checkpoint, Draft, TableChange, Write, dump_draft
+from seamark.model.plan import StreamPlan, stage_in_driver
+from seamark.model.state import StreamState, TableOutcome
+from seamark.sync.context import Context
+from seamark.sync.term import Term
+
+
+def stage(plan: StreamPlan, term: Term) -> TableChange:
+    """Read the window and write it as files in the table's staging folder; nobody sees them yet."""
+    ctx, stream = term.ctx, plan.stream
+    assert plan.window is not None
+    reach("stage.before")
+    ctx.progress.phase(stream.name, "stage")
+    schema = ctx.destination.fit(plan.table, plan.shape, plan.write is Write.REPLACE)
+    root, folder = ctx.destination.staging(plan.table, ctx.store.incarnation, term.lease.token, term.state.next_seq)
+    with ctx.source.read(stream, plan.shape, plan.window, ctx.engine.parallelism()) as reading:
+        files = ctx.engine.stage(
+            StageJob(
+                splits=reading.splits,
+                reader=reading.reader,
+                schema=schema,
+                root=root,
+                folder=folder,
+                partition_by=stream.partition_by,
+                cursor=stream.cursor.field if stream.cursor else None,
+                in_driver=stage_in_driver(plan, len(reading.splits), ctx.skip_below),
+                cancelled=lambda: ctx.cancellation.requested,
+                on_progress=lambda rows, size: ctx.progress.rows(stream.name, rows, size),
+            )
+        )
+    reach("stage.after")
+    write = plan.write if files or plan.write is Write.REPLACE else Write.NOTHING
+    change = TableChange(
+        stream=stream.name,
+        table=plan.table,
+        write=write,
+        files=files,
+        schema=schema,
+        key=stream.key,
+        partition_by=stream.partition_by,
+        cursor=stream.cursor.field if stream.cursor else "",
+        unique_key=plan.shape.key_is_unique,
+    )
+    ctx.destination.check_rows(change, ctx.engine)
+    return change
+
+
+def prepare(change: TableChange, plan: StreamPlan, term: Term) -> Checkpoint:
+    """Write the checkpoint ahead: from here on it will be finished, by this holder or by the next."""
+    ctx = term.ctx
+    ctx.cancellation.heed()
+    reach("prepare.before")
+    ctx.progress.phase(plan.stream.name, "prepare")
+    draft = Draft(tables=(change,), bookmarks=_moves(plan, term), reason=plan.reason)
+    _require_small(draft, ctx)
+    checkpoint = ctx.store.checkpoints.prepare(term.lease, term.state.version, draft, term.run_id)
+    reach("prepare.after")
+    return checkpoint
+
+
+def publish(checkpoint: Checkpoint, term: Term, deep: bool = False) -> tuple[TableOutcome, ...]:
+    """Leave in every table the rows or a tombstone, whatever happened before. `deep`: compare the files' digests."""
+    ctx, changes = term.ctx, checkpoint.draft.tables
+    for change in changes:
+        ctx.progress.phase(change.stream, "publish")
+    missing = {change.stream: ctx.destination.verify(change, deep) for change in changes}
+    reach("publish.before")
+    if checkpoint.draft.whole and any(missing.values()):
+        outcomes = tuple(_take_back(checkpoint, change, term) for change in changes)
+    else:
+        outcomes = tuple(_publish_table(checkpoint, change, missing[change.stream], term) for change in changes)
+    reach("publish.after")
+    return outcomes
+
+
+def commit(checkpoint: Checkpoint, outcomes: Sequence[TableOutcome], term: Term) -> None:
+    """Make the state say what the tables hold."""
+    ctx = term.ctx
+    reach("commit.before")
+    streams = {stream.name: stream for stream in ctx.streams}
+    facts = []
+    for outcome in outcomes:
+        ctx.progress.phase(outcome.stream, "commit")
+        if stream := streams.get(outcome.stream):
+            cursor = stream.cursor.field if stream.cursor else ""
+            facts.append(StreamState(stream.name, cursor=cursor, mode=stream.mode.value))
+    before = term.state
+    term.state = ctx.store.checkpoints.commit(term.lease, checkpoint, outcomes, facts)
+    assert term.state.version > before.version
+    reach("commit.after")
+
+
+def acknowledge(streams: Sequence[str], term: Term) -> None:
+    """Tell the source how far it is committed. Idempotent, so that a crash before it only delays it."""
+    ctx = term.ctx
+    reach("acknowledge.before")
+    for stream in ctx.streams:
+        if stream.name in streams:
+            ctx.progress.phase(stream.name, "acknowledge")
+            ctx.source.acknowledge(stream, term.state.stream(stream.name).bookmark())
+    reach("acknowledge.after")
+
+
+def _publish_table(checkpoint: Checkpoint, change: TableChange, missing: str, term: Term) -> TableOutcome:
+    if not missing:
+        return term.ctx.destination.publish(checkpoint, change, term.ctx.engine)
+    term.ctx.progress.warn(f"{change.stream}: {missing}; the rows will be read again")
+    return term.ctx.destination.entomb(checkpoint, change)
+
+
+def _take_back(checkpoint: Checkpoint, change: TableChange, term: Term) -> TableOutcome:
+    """A checkpoint that is all or nothing can't be finished: leave none of it."""
+    destination = term.ctx.destination
+    outcome = destination.entomb(checkpoint, change)
+    if outcome.has_rows and not destination.undo(checkpoint, change):
+        raise StateError(
+            f"checkpoint {checkpoint.seq} is in {change.table}; it can't be finished in the others nor taken back",
+            f"load everything again: seamark run {checkpoint.pipeline} --full-refresh",
+        )
+    return TableOutcome(change.stream, has_rows=False, recorded=outcome.recorded, table_version=outcome.table_version)
+
+
+def _moves(plan: StreamPlan, term: Term) -> tuple[BookmarkChange, ...]:
+    """What becomes of the stream's bookmark; what it was is asked of the state, since a full refresh plans without."""
+    before = term.state.stream(plan.stream.name).bookmark()
+    return () if before == plan.after else (BookmarkChange(plan.stream.name, before, plan.after),)
+
+
+def _require_small(draft: Draft, ctx: Context) -> None:
+    size = len(dump_draft(Draft(tables=(), bookmarks=draft.bookmarks)))
+    if size > ctx.max_checkpoint_state_size:
+        raise StateError(
+            f"the checkpoint's state takes {size} bytes; max_checkpoint_state_size is {ctx.max_checkpoint_state_size}",
+            "nothing was published; raise stateful_ingestion.max_checkpoint_state_size or keep less in the state",
+        )

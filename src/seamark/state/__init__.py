@@ -1,0 +1,1 @@
+"""The state store: leases, checkpoints and the journal of what was moved, kept in SQLite or Postgres."""

@@ -160,6 +160,6 @@ def _require_no_nulls(stream: Stream, frontier: Frontier) -> None:
     if frontier.nulls and stream.cursor.nulls is NullPolicy.FAIL:
         raise SourceError(
             f"stream {stream.name!r}: {frontier.nulls} or more rows have NULL in the cursor {stream.cursor.field!r}",
-            f"say what to do with them: cursor: {{field: {stream.cursor.field}, nulls: include}} reads them every time, "
+            f"say what to do with them: cursor: {{field: {stream.cursor.field}, nulls: include}} reads them, "
             "nulls: exclude leaves them out",
         )

@@ -33,7 +33,7 @@ def sweep(term: Term) -> None:
 
 
 def adopt(term: Term) -> None:
-    """Before a store's first run of a pipeline: look at its tables, and fence off who wrote to them under another store."""
+    """Before a store's first run of a pipeline: look at its tables, and fence off who wrote there under another."""
     ctx = term.ctx
     if term.state.adopted:
         return

@@ -51,9 +51,8 @@ def works(command: list[str | Path]) -> bool:
 
 def blocks(lock: str) -> list[tuple[str, str]]:
     """(name, text with hashes) of every requirement in a lock file."""
-    found = re.findall(r"^([A-Za-z0-9][\w.-]*)==.*(?:\n[ \t].*)*", lock, re.MULTILINE)
-    texts = re.finditer(r"^[A-Za-z0-9][\w.-]*==.*(?:\n[ \t].*)*", lock, re.MULTILINE)
-    return list(zip(found, (text.group() for text in texts), strict=True))
+    found = re.finditer(r"^([A-Za-z0-9][\w.-]*)==.*(?:\n[ \t].*)*", lock, re.MULTILINE)
+    return [(block[1], block[0]) for block in found]
 
 
 def select(lock: str, names: set[str], target: Path) -> Path:
@@ -100,22 +99,24 @@ def uv(lock: str) -> Path:
     if not works([own, "--version"]):
         wanted = select(lock, {"uv"}, Path(".tools/uv.lock"))
         print("Installing uv into .tools/uv", flush=True)
-        run([*pip(), "install", "--quiet", "--require-hashes", "--target", UV_FOLDER, "--upgrade", "-r", wanted])
+        into = ["--target", UV_FOLDER, "--upgrade", "--root-user-action=ignore"]
+        run([*pip(), "install", "--quiet", "--require-hashes", *into, "-r", wanted])
     return own
 
 
 def pip_settings() -> dict[str, str]:
     """What pip's configuration files and PIP_* variables say, variables last."""
     settings: dict[str, str] = {}
-    if works([sys.executable, "-m", "pip", "--version"]):
-        listed = subprocess.run(
-            [sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, check=False
-        )
-        for line in listed.stdout.splitlines():
-            key, _, value = line.partition("=")
-            section, _, name = key.rpartition(".")
-            if section in ("global", "install") and value:
-                settings[name] = str(ast.literal_eval(value))
+    try:
+        config = [sys.executable, "-m", "pip", "config", "list"]
+        listed = subprocess.run(config, capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        listed = ""  # there is no pip, so nobody has configured one
+    for line in listed.splitlines():
+        key, _, value = line.partition("=")
+        section, _, name = key.rpartition(".")
+        if section in ("global", "install") and value:
+            settings[name] = str(ast.literal_eval(value))
     for variable, value in os.environ.items():
         if variable.startswith("PIP_") and value:
             settings[variable[4:].lower().replace("_", "-")] = value
@@ -142,9 +143,8 @@ def uv_variables(settings: dict[str, str], environment: dict[str, str]) -> dict[
 def install(program: Path, lock: str) -> None:
     env = uv_variables(pip_settings(), dict(os.environ))
     python = VENV / "bin" / "python"
-    if not works([python, "-c", ""]) or not works(
-        [python, "-c", f"import sys; sys.exit(sys.prefix != {str(VENV.resolve())!r})"]
-    ):
+    at_home = f"import sys; sys.exit(sys.prefix != {str(VENV.resolve())!r})"  # and not moved here from elsewhere
+    if not works([python, "-c", at_home]):
         run([program, "venv", "--quiet", "--clear", "--python", sys.executable, VENV], env)
     base = {name for name, _ in blocks(lock)} - {JRE_PACKAGE}
     locked = [program, "pip", "sync", "--python", python, "--require-hashes"]

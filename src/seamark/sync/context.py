@@ -79,6 +79,8 @@ class Context:
     """Rows up to which a window that is only added to a table is staged by the driver, with no JVM."""
     max_checkpoint_state_size: int = 16_777_216
     lease_ttl: timedelta = timedelta(seconds=30)
+    actor: str = ""
+    """Who asked for the run; stands in the history."""
     clock: Callable[[], datetime] = utc_now
     progress: Progress = field(default_factory=Quiet)
     cancellation: Cancellation = field(default_factory=Cancellation)

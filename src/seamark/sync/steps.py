@@ -60,7 +60,7 @@ def prepare(change: TableChange, plan: StreamPlan, term: Term) -> Checkpoint:
     ctx.cancellation.heed()
     reach("prepare.before")
     ctx.progress.phase(plan.stream.name, "prepare")
-    draft = Draft(tables=(change,), bookmarks=_moves(plan, term), reason=plan.reason)
+    draft = Draft(tables=(change,), bookmarks=_moves(plan, term), reason=plan.reason, actor=ctx.actor)
     _require_small(draft, ctx)
     checkpoint = ctx.store.checkpoints.prepare(term.lease, term.state.version, draft, term.run_id)
     reach("prepare.after")

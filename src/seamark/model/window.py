@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from seamark.model.bookmark import Bookmark, BookmarkType
+from seamark.model.canonical import EXACT
 from seamark.model.stream import NullPolicy
 
 
@@ -77,8 +78,21 @@ def next_window(
 def _look_back(low: Bookmark | None, lookback: Any) -> Bookmark | None:
     if low is None or not lookback:
         return low
-    if low.type is BookmarkType.INTEGER or low.type is BookmarkType.DECIMAL:
-        return Bookmark.of(low.type, low.value - lookback)
-    if isinstance(lookback, timedelta):
-        return Bookmark.of(low.type, low.value - lookback)
+    zero = timedelta(0) if isinstance(lookback, timedelta) else 0
+    if lookback < zero:
+        raise ValueError(f"a lookback of {lookback!r} would look ahead and leave rows out")
+    try:
+        return Bookmark.of(low.type, _before(low, lookback))
+    except OverflowError:
+        return None
+
+
+def _before(low: Bookmark, lookback: Any) -> Any:
+    counts = low.type in (BookmarkType.INTEGER, BookmarkType.DECIMAL)
+    if counts and not isinstance(lookback, timedelta):
+        return low.value - lookback if low.type is BookmarkType.INTEGER else EXACT.subtract(low.value, lookback)
+    if low.type is BookmarkType.DATE and isinstance(lookback, timedelta):
+        return low.value - timedelta(days=-(-lookback // timedelta(days=1)))  # ten minutes ago may be yesterday
+    if low.type in (BookmarkType.TIMESTAMP, BookmarkType.TIMESTAMPTZ) and isinstance(lookback, timedelta):
+        return low.value - lookback
     raise ValueError(f"a lookback of {lookback!r} does not fit a cursor of type {low.type}")

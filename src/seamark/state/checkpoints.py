@@ -18,7 +18,7 @@ from seamark.state.bookmarks import (
 from seamark.state.database import Database
 from seamark.state.journal import write_note
 from seamark.state.outcome import bookmarks_that_move, epoch_after, require_every_outcome, streams_after
-from seamark.state.turn import Turn, turn
+from seamark.state.turn import Turn, require_lease, turn
 
 
 class SqlCheckpoints:
@@ -87,13 +87,14 @@ class SqlCheckpoints:
             seqs = sorted({seq for _, seq in candidates})
             return frozenset(prepared.published(connection, pipeline, seqs).intersection(candidates))
 
-    def begin_incarnation(self, pipeline: str) -> None:
+    def begin_incarnation(self, lease: Lease) -> None:
         with self._db.writing() as connection:
             old, new = identity.begin_incarnation(connection)
             now = self._db.clock(connection)
+            require_lease(connection, old, lease, now)
             prepared.void_all_prepared(connection, now)
             reason = "the store is behind the tables of this pipeline"
-            write_note(connection, now, "", "begin incarnation", pipeline, reason, old, new)
+            write_note(connection, now, "", "begin incarnation", lease.pipeline, reason, old, new)
 
 
 def _write_streams(

@@ -79,9 +79,10 @@ class Checkpoints(Protocol):
     def published(self, pipeline: str, candidates: Collection[tuple[int, int]]) -> frozenset[tuple[int, int]]:
         """Those of the (token, seq) pairs whose checkpoint is prepared, or was committed with rows in some table."""
 
-    def begin_incarnation(self, pipeline: str) -> None:
+    def begin_incarnation(self, lease: Lease) -> None:
         """This store turned out to be behind its tables (an old backup put back): it gets a new incarnation id, so
-        every lease and prepared checkpoint of before is void, and every pipeline must adopt again."""
+        every lease and prepared checkpoint of before is void, this lease too, and every pipeline must adopt again.
+        LeaseLost when the lease is not in force: one who was overtaken rightly sees tables ahead of what it knows."""
 
 
 class Journal(Protocol):

@@ -85,13 +85,7 @@ def _close_the_last_run(ctx: Context) -> bool:
 
 def _move(term: Term, ledger: _Ledger, ended_badly: bool) -> None:
     ctx = term.ctx
-    recover(term, ended_badly)
-    adopt(term)
-    try:
-        plan = make_plan(ctx, term.state)
-    except StoreBehind:
-        ctx.store.checkpoints.begin_incarnation(ctx.pipeline)
-        raise
+    plan = _recover_and_plan(term, ended_badly)
     ctx.progress.planned(plan)
     _warm_up(ctx, plan)
     for stream_plan in plan.streams:
@@ -101,6 +95,17 @@ def _move(term: Term, ledger: _Ledger, ended_badly: bool) -> None:
             ledger.errors.append(stream_plan.problem)
         elif stream_plan.runs:
             _run_or_record(stream_plan, term, ledger)
+
+
+def _recover_and_plan(term: Term, ended_badly: bool) -> PipelinePlan:
+    """What there is to do, once nothing of before is left undone and the store is known to be the tables' own."""
+    try:
+        recover(term, ended_badly)
+        adopt(term)
+        return make_plan(term.ctx, term.state)
+    except StoreBehind:
+        term.ctx.store.checkpoints.begin_incarnation(term.lease)
+        raise
 
 
 def _run_or_record(plan: StreamPlan, term: Term, ledger: _Ledger) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from seamark.errors import AdoptionRequired
-from seamark.model.state import State
+from seamark.errors import AdoptionRequired, LeaseLost, StateConflict, StoreBehind
+from seamark.model.checkpoint import Checkpoint
+from seamark.model.state import State, TableOutcome
 from seamark.sync.steps import acknowledge, commit, publish
 from seamark.sync.tables import recovery_hint, require_owner
 from seamark.sync.term import Term
@@ -15,10 +16,19 @@ def recover(term: Term, ended_badly: bool) -> None:
     if checkpoint is not None:
         for change in checkpoint.draft.tables:
             term.ctx.progress.phase(change.stream, "recover")
-        commit(checkpoint, publish(checkpoint, term, deep=True), term)
+        commit(checkpoint, _resolve(checkpoint, term), term)
     if checkpoint is not None or ended_badly:
         acknowledge([stream.name for stream in term.ctx.streams], term)
         sweep(term)
+
+
+def _resolve(checkpoint: Checkpoint, term: Term) -> tuple[TableOutcome, ...]:
+    try:
+        return publish(checkpoint, term, deep=True)
+    except LeaseLost:
+        raise
+    except StateConflict as error:
+        raise StoreBehind(error.message, recovery_hint(term.ctx.pipeline)) from error
 
 
 def sweep(term: Term) -> None:

@@ -115,7 +115,7 @@ class Checkpoint:
 
 
 def dump_draft(draft: Draft) -> str:
-    return json.dumps(asdict(draft), separators=(",", ":"), sort_keys=True, default=str)
+    return json.dumps(asdict(draft), separators=(",", ":"), sort_keys=True)
 
 
 def load_draft(text: str) -> Draft:

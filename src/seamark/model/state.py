@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from seamark.model.bookmark import Bookmark
+from seamark.model.canonical import PRINTERS
 
 NO_PARTITION = "{}"
 
 
 def partition_text(context: dict[str, Any]) -> str:
-    """A partition's canonical text: JSON with sorted keys."""
-    return json.dumps(context, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    """A partition's canonical text: JSON with sorted keys. ValueError for what JSON can't say."""
+    return PRINTERS["json"](context)
 
 
 @dataclass(frozen=True)

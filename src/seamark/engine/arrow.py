@@ -46,7 +46,7 @@ def arrow_schema(schema: Schema) -> pa.Schema:
 
 
 def from_arrow(schema: pa.Schema) -> Schema:
-    """The columns of an Arrow schema; TypeMappingError, naming the column, for a type that has no faithful place here."""
+    """The columns of an Arrow schema; TypeMappingError, naming the column, for a type that has no faithful place."""
     return Schema(tuple(Column(field.name, _model_type(field.type, field.name), field.nullable) for field in schema))
 
 

@@ -40,7 +40,7 @@ def test_no_partition_is_the_empty_one() -> None:
 
 @pytest.mark.parametrize("context", [{"a": float("nan")}, {"a": "\ud800"}, {"a": object()}])
 def test_a_partition_that_has_no_text_is_refused(context: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match="JSON|Unicode"):
+    with pytest.raises(ValueError, match=r"JSON|Unicode"):
         partition_text(context)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from seamark import registry
-from seamark.config.pipeline import PipelineConfig, resolve
+from seamark.config.pipeline import PipelineConfig
 from seamark.config.project import Project, SparkOptions
 from seamark.errors import ConfigError, SeamarkError, UsageError
 from seamark.model.nearest import or_nearest
@@ -186,7 +186,7 @@ class App:
 
         source = registry.open_source(config)
         try:
-            streams = _streams(config, source)
+            streams = config.resolved(source.discover)
             _require_known(config.name, options.streams, streams)
             yield Context(
                 pipeline=config.name,
@@ -260,17 +260,6 @@ class App:
             lease=store.leases.current(config.name),
             prepared=prepared.seq if prepared else None,
         )
-
-
-def _streams(config: PipelineConfig, source: Source) -> tuple[Stream, ...]:
-    """The configured streams, patterns replaced by the tables they match."""
-    streams: dict[str, Stream] = {}
-    for spec in config.streams:
-        found = source.discover(spec.pattern) if spec.pattern else [None]
-        for table in found:
-            stream = resolve(spec, table)
-            streams.setdefault(stream.name, stream)
-    return tuple(streams.values())
 
 
 def _require_known(pipeline: str, wanted: Sequence[str], streams: Sequence[Stream]) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, get_args, get_origin
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -39,16 +40,13 @@ def _key(name: str, info: FieldInfo) -> str:
 
 def _classes(annotation: Any) -> Iterator[Any]:
     """The members of unions, without their Annotated wrapping; generic aliases stay what they are."""
-    origin = get_origin(annotation)
-    if origin is None or (isinstance(origin, type) and not _is_union(origin)):
-        yield annotation
-    else:
-        for argument in get_args(annotation)[: 1 if hasattr(annotation, "__metadata__") else None]:
+    if hasattr(annotation, "__metadata__"):
+        yield from _classes(get_args(annotation)[0])
+    elif get_origin(annotation) in (Union, UnionType):
+        for argument in get_args(annotation):
             yield from _classes(argument)
-
-
-def _is_union(origin: Any) -> bool:
-    return origin.__name__ in ("UnionType", "Union")
+    else:
+        yield annotation
 
 
 def _step(parent: Any, step: str | int) -> Iterator[Any]:

@@ -114,6 +114,10 @@ class PipelineConfig:
     stateful: StatefulIngestionOptions
     spark: SparkOptions
 
+    @property
+    def lease_ttl(self) -> timedelta:
+        return self.stateful.lease_ttl
+
     def resolved(self, discover: Discover) -> tuple[Stream, ...]:
         """The streams with their defaults; `discover` (a source's) is asked only for patterns and bare table names."""
         return resolve_streams(self.streams, discover)

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import Field
 
-from seamark.config.names import folded
+from seamark.config.names import folded, pipeline_name
 from seamark.config.options import Options
 from seamark.config.pipeline import ConnectorConfig, Defaults, PipelineConfig, Section, read_connector, read_pipeline
 from seamark.config.problems import Problem, raise_problems, suggestion
@@ -159,7 +159,10 @@ def _name_in(file: Path) -> str:
         node = read_file(file, file.name).get("pipeline")
     except ConfigError:  # loading it says what is wrong
         return file.stem
-    return node.value if isinstance(node, ScalarNode) and isinstance(node.value, str) and node.value else file.stem
+    try:
+        return pipeline_name(str(node.value)) if isinstance(node, ScalarNode) else file.stem
+    except ValueError:
+        return file.stem
 
 
 def _references(root: Path, environment: Mapping[str, str] | None) -> References:

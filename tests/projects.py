@@ -20,6 +20,7 @@ class Project:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         folder.mkdir(parents=True)
+        (folder / "seamark.yaml").touch()
 
     def write(self, name: str, text: str) -> Path:
         path = self.folder / name

@@ -33,16 +33,18 @@ def session_of(ctx: Any) -> Session:
 
 def project_in(folder: Path) -> Project:
     """The project that `folder`, or a folder above it, belongs to."""
-    from seamark.config.project import open_project
+    from seamark.config.project import Project
 
-    return open_project(folder)
+    return Project.find(folder)
 
 
 def _project(session: Session, pipelines: Sequence[str]) -> Project:
     """A pipeline named by its file outside of any project given brings its own folder."""
     files = [path for name in pipelines if (path := Path(name)).suffix in (".yaml", ".yml")]
     if session.folder is None and files:
-        return project_in(files[0].resolve().parent)
+        from seamark.config.project import Project
+
+        return Project.containing(files[0])
     return project_in(session.start)
 
 

@@ -17,7 +17,7 @@ from seamark.errors import SeamarkError
 INTERRUPTED = 130
 _PASSWORD = re.compile(r"(://[^\s:/@]*:)[^\s@]*@")
 _PASSWORD_FIELD = re.compile(
-    r"\b(password|passwd|pwd|secret|token)(\s*[=:]\s*)('[^']*'|\"[^\"]*\"|[^\s,;)]+)", re.IGNORECASE
+    r"\b(password|passwd|pwd|secret|token)(['\"]?\s*[=:]\s*)('[^']*'|\"[^\"]*\"|[^\s,;)]+)", re.IGNORECASE
 )
 
 

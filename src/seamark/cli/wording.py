@@ -27,6 +27,8 @@ def size(number: float | None, unknown: str = "-") -> str:
 
 
 def duration(seconds: float) -> str:
+    if seconds < 0.1:
+        return f"{seconds * 1000:.0f} ms"
     if seconds < 10:
         return f"{seconds:.1f} s"
     for index, (unit, length) in enumerate(_DURATIONS):

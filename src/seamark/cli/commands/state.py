@@ -12,7 +12,7 @@ from seamark.cli.options import AsJson, Pipeline, Streams
 app = command_app(
     no_args_is_help=True,
     help="Look at what pipelines remember: bookmarks, versions, history.\n\n"
-    "All of this reads the state store and nothing else.",
+    "All of this reads the state store and nothing else: no source or destination is asked, nothing is changed.",
     epilog=examples(
         ("seamark state show shop", "how far each stream has come"),
         ("seamark state history shop", "what moved it there"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
@@ -151,7 +151,7 @@ def _server_clock(connection: Connection) -> datetime:
 
     now = connection.execute(select(func.clock_timestamp())).scalar_one()
     assert isinstance(now, datetime)
-    return now
+    return now.astimezone(UTC)  # it comes in the session's zone
 
 
 def _claim(connection: Connection, schema: str) -> None:

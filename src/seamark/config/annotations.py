@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from types import UnionType
 from typing import Any, Union, get_args, get_origin
 
-from pydantic import BaseModel
+from pydantic import BaseModel, SecretBytes, SecretStr
 from pydantic.fields import FieldInfo
 
 from seamark.config.secret import Secret
@@ -30,7 +30,7 @@ def models_at(annotation: Any, path: Sequence[str | int]) -> list[type[BaseModel
 
 
 def is_secret(annotation: Any, path: Sequence[str | int]) -> bool:
-    return any(issubclass(kind, Secret) for kind in types_at(annotation, path))
+    return any(issubclass(kind, (Secret, SecretStr, SecretBytes)) for kind in types_at(annotation, path))
 
 
 def _key(name: str, info: FieldInfo) -> str:

@@ -34,8 +34,9 @@ def pipeline_json_schema(catalog: Catalog) -> Schema:
     properties["source"] |= _section("source", catalog.sources, definitions)
     properties["destination"] |= _section("destination", catalog.destinations, definitions)
     properties["streams"] |= _streams(definitions)
-    provider = definitions[StatefulIngestionOptions.__name__]["properties"]["state_provider"]
-    provider |= _section("state_provider", catalog.state_stores, definitions)
+    stateful = definitions[StatefulIngestionOptions.__name__]["properties"]
+    store = _section("state_provider", catalog.state_stores, definitions)
+    stateful["state_provider"] = {"description": stateful["state_provider"]["description"], **store}
     return {"$schema": DRAFT, "title": "Seamark pipeline", **schema, "$defs": dict(sorted(definitions.items()))}
 
 
@@ -63,7 +64,8 @@ def _section(key: str, connectors: Sequence[Described], definitions: Schema) -> 
         cases.append({"if": asks, "then": {"$ref": f"#/$defs/{name}"}})
     kinds = [_kind(connector) for connector in connectors]
     kind = {"description": f"The kind of {key.replace('_', ' ')}.", "anyOf": [*kinds, REFERENCE]}
-    return {"type": "object", "properties": {"type": kind}, "required": ["type"], "allOf": cases}
+    section: Schema = {"type": "object", "properties": {"type": kind}, "required": ["type"]}
+    return section | {"allOf": cases} if cases else section
 
 
 def _kind(connector: Described) -> Schema:

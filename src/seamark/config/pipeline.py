@@ -29,6 +29,12 @@ Section = Any
 """Checked by hand, since what may stand there depends on its `type`."""
 
 
+def _at_least_a_second(value: timedelta) -> timedelta:
+    if value < timedelta(seconds=1):
+        raise ValueError("shorter than 1s: no run could keep its lease")
+    return value
+
+
 class StatefulIngestionOptions(Options):
     """What a run does with the state; DataHub's names."""
 
@@ -48,8 +54,9 @@ class StatefulIngestionOptions(Options):
         le=100,
         description="Per cent; a run that would remove more of what is there than this fails instead.",
     )
-    lease_ttl: Annotated[Duration, Field(ge=timedelta(seconds=1))] = Field(
+    lease_ttl: Annotated[Duration, AfterValidator(_at_least_a_second)] = Field(
         timedelta(seconds=30),
+        json_schema_extra={"default": "30s"},
         description="How long a run that went silent keeps others out (on this machine: not once it is gone).",
     )
     state_provider: Section | None = Field(

@@ -35,7 +35,7 @@ class ProjectFile(Options):
         None,
         description="Where state lives: `type`, and that store's options; SQLite at `.seamark/state.db` by default.",
     )
-    spark: SparkOptions = Field(default_factory=SparkOptions, description="How Spark is started or reached.")
+    spark: SparkOptions = Field(default_factory=SparkOptions, description="Spark's options for all pipelines.")
     server: dict[str, Any] = Field(
         default_factory=dict, description="Defaults of `seamark serve`, by the names of its options."
     )

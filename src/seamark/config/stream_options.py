@@ -52,7 +52,10 @@ ColumnNames = Annotated[
     BeforeValidator(_as_list, json_schema_input_type=ColumnName | list[ColumnName]),
 ]
 DurationInput = Annotated[str, Field(pattern=f"^{PATTERN}$")]
-Duration = Annotated[timedelta, BeforeValidator(_as_duration, json_schema_input_type=DurationInput)]
+Duration = Annotated[
+    timedelta,
+    BeforeValidator(_as_duration, json_schema_input_type=DurationInput),
+]
 Lookback = Annotated[
     timedelta | int,
     BeforeValidator(_as_lookback, json_schema_input_type=DurationInput | Annotated[int, Field(ge=0)]),
@@ -77,7 +80,9 @@ class CursorOptions(Options):
         False, description="Whether the source yields rows in the cursor's order, so that a window can be resumed."
     )
     settle: Duration = Field(
-        timedelta(seconds=3), description="How long planning waits for the safe mark to pass the newest row."
+        timedelta(seconds=3),
+        json_schema_extra={"default": "3s"},
+        description="How long planning waits for the safe mark to pass the newest row.",
     )
 
 
@@ -105,8 +110,8 @@ class StreamRules(Options):
     partition_by: ColumnNames = Field((), description="Columns that the destination's table is partitioned by.")
 
 
-class StreamOptions(StreamRules):
-    """One stream."""
+class StreamNames(Options):
+    """What a stream is called, here and in its source."""
 
     name: str | None = Field(
         None,
@@ -114,6 +119,11 @@ class StreamOptions(StreamRules):
         description="The stream's name and its table's in the destination; the last part of `table` by default.",
     )
     table: str | None = Field(None, min_length=1, description="The source's table; the same as `name` by default.")
+
+
+class StreamOptions(StreamRules, StreamNames):
+    """One stream."""
+
     columns: ColumnNames = Field((), description="Only these columns, besides key and cursor; all when not given.")
 
 

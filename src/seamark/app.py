@@ -1,4 +1,4 @@
-"""The use cases that the command line, the server and Dagster share: each is a method that takes and returns model data."""
+"""The use cases that the command line, the server and Dagster share: each takes and returns model data."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from seamark.config.project import Project, SparkOptions
 from seamark.errors import ConfigError, SeamarkError, UsageError
 from seamark.model.nearest import or_nearest
 from seamark.model.plan import PipelinePlan, StreamPlan
-from seamark.model.run import RunResult
+from seamark.model.run import RunResult, StreamResult
 from seamark.model.state import HistoryEntry, PipelineRecord, State
 from seamark.model.status import ConnectorInfo, PipelineListing, PipelineStatus, StreamStatus
 from seamark.model.stream import Stream, TableInfo
@@ -79,12 +79,18 @@ class App:
         progress: Progress | None = None,
         cancellation: Cancellation | None = None,
     ) -> RunOutcome:
-        """One run of a pipeline (a name, or a path to a file). ConfigError and UsageError are raised, all else is in the
-        outcome."""
+        """One run of a pipeline, given by name or file. ConfigError and UsageError are raised, all else is in the outcome."""
         from seamark.sync.execute import run
 
         run_id = uuid.uuid4().hex[:12]
         config = self.project.load(pipeline)
+        if config.stateful.ignore_new_state:
+            (progress or Quiet()).warn(
+                "ignore_new_state is set: this only plans, since rows never move without their state"
+            )
+            plan = self.plan(pipeline, options)
+            streams = tuple(StreamResult(stream.stream.name) for stream in plan.streams)
+            return RunOutcome(RunResult(config.name, run_id, "skipped", streams, plan.state_version, 0.0, False))
         try:
             with self._context(config, options, progress or Quiet(), cancellation or Cancellation()) as ctx:
                 return RunOutcome(*run(ctx, run_id))
@@ -161,7 +167,7 @@ class App:
         return registry.all_connectors()
 
     def doctor(self) -> list[Finding]:
-        """Whether this machine and project have what a run needs: Python, Java, jars, disk, state store, pipeline files."""
+        """Whether this machine and project have what a run needs, from Java to the pipeline files."""
         from seamark.doctor import examine
 
         return examine(self.project, self.pipelines(), lambda: self._store(None))
@@ -197,7 +203,7 @@ class App:
                 engine=self._engine(config.spark),
                 holder=this_process(),
                 only=options.streams,
-                full_refresh=options.full_refresh or config.stateful.ignore_old_state,
+                full_refresh=options.full_refresh or config.stateful.ignore_old_state or config.stateful.force_rerun,
                 use_state=config.stateful.enabled,
                 skip_below=config.spark.skip_below,
                 max_checkpoint_state_size=config.stateful.max_checkpoint_state_size,
@@ -239,7 +245,11 @@ class App:
         except SeamarkError as error:
             return PipelineListing(name, name, problem=error.message)
         streams = tuple(spec.name for spec in config.streams)
-        file = str(config.file.relative_to(self.project.root)) if config.file.is_relative_to(self.project.root) else str(config.file)
+        file = (
+            str(config.file.relative_to(self.project.root))
+            if config.file.is_relative_to(self.project.root)
+            else str(config.file)
+        )
         return PipelineListing(config.name, file, config.source.kind, config.destination.kind, streams)
 
     def _status(self, config: PipelineConfig) -> PipelineStatus:
@@ -253,7 +263,9 @@ class App:
             version=state.version,
             epoch=state.epoch,
             streams=tuple(
-                StreamStatus(s.name, s.mode, s.cursor, b.text if (b := s.bookmark()) else None, s.rows_total, s.last_sync)
+                StreamStatus(
+                    s.name, s.mode, s.cursor, b.text if (b := s.bookmark()) else None, s.rows_total, s.last_sync
+                )
                 for s in state.streams.values()
             ),
             last_run=next(iter(store.journal.runs(config.name, limit=1)), None),

@@ -40,10 +40,12 @@ class StatefulIngestionOptions(Options):
 
     enabled: bool = Field(True, description="Whether bookmarks are kept at all.")
     ignore_old_state: bool = Field(
-        False, description="Start as if there was no state; what is written still becomes the state."
+        False, description="Load everything again in every run, as if there were no state; the new state is kept."
     )
-    ignore_new_state: bool = Field(False, description="Move rows but leave the state as it was.")
-    force_rerun: bool = Field(False, description="Run streams even if nothing is new.")
+    ignore_new_state: bool = Field(
+        False, description="Only plan: rows never move without the state that says so, so nothing is moved."
+    )
+    force_rerun: bool = Field(False, description="The same as `ignore_old_state`.")
     max_checkpoint_state_size: int = Field(
         16_777_216, gt=0, description="Bytes; a checkpoint whose state is larger fails before anything is published."
     )

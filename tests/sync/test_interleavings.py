@@ -1,0 +1,132 @@
+"""Any interleaving of workers, crashes, takeovers, resets, lost files and old backups keeps data and state in agreement."""
+
+from __future__ import annotations
+
+import random
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from seamark.errors import AdoptionRequired, LeaseHeld, SeamarkError
+from tests.sync.actors import Actor
+from tests.sync.world import TABLES, World, make_steps_of_crash_points
+
+WORKERS = ("P", "Q", "R")
+workers = st.sampled_from(WORKERS)
+
+
+class Interleavings(RuleBasedStateMachine):
+    """Workers are the product's own runs; a step is one transaction, one table commit or one look."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.patch = pytest.MonkeyPatch()
+        make_steps_of_crash_points(self.patch)
+        self.world = World(Path(tempfile.mkdtemp(prefix="seamark-play-")))
+        self.actors = {name: Actor(name) for name in WORKERS}
+        self.version = 0
+        self.backup: Path | None = None
+        self.put_back = False
+        self.lost_late = False
+
+    @initialize(rows=st.integers(1, 3))
+    def rows_to_begin_with(self, rows: int) -> None:
+        self.world.insert(rows)
+
+    @rule(name=workers)
+    def begin(self, name: str) -> None:
+        if not self.actors[name].busy:
+            self.world.begin(self.actors[name])
+
+    @rule(name=workers)
+    def reset_by_a_person(self, name: str) -> None:
+        if not self.actors[name].busy:
+            self.world.begin(self.actors[name], full_refresh=True)
+
+    @rule(name=workers, steps=st.integers(1, 25))
+    def go_on(self, name: str, steps: int) -> None:
+        actor = self.actors[name]
+        for _ in range(steps):
+            if not actor.busy or not actor.step():
+                break
+        if not actor.busy:
+            self.look_at(actor)
+
+    @rule(name=workers)
+    def kill(self, name: str) -> None:
+        self.actors[name].kill()
+
+    @rule()
+    def leases_expire(self) -> None:
+        self.world.expire_leases()
+
+    @rule(rows=st.integers(1, 2))
+    def rows_arrive(self, rows: int) -> None:
+        self.world.insert(rows)
+
+    @rule(seed=st.integers(0, 1000))
+    def a_staged_file_is_lost(self, seed: int) -> None:
+        if files := self.world.staged_and_unused():
+            # Lost between a worker's last look at its files and its commit is lost after publishing: nothing can help.
+            self.lost_late |= any((actor.point or "").startswith(("destination.publish", "reach.publish")) for actor in self.actors.values())
+            random.Random(seed).choice(files).unlink()
+
+    @rule()
+    def back_up(self) -> None:
+        self.backup = self.world.back_up()
+
+    @precondition(lambda self: self.backup is not None)
+    @rule()
+    def an_old_backup_is_put_back(self) -> None:
+        """With every worker dead, as whoever does that would see to."""
+        for actor in self.actors.values():
+            actor.kill()
+        assert self.backup is not None
+        self.world.put_back(self.backup)
+        self.put_back = True
+
+    def look_at(self, actor: Actor) -> None:
+        """A worker that ended must have ended with a result, and errors only of the kinds that interference explains."""
+        if actor.result is None:
+            return
+        assert not isinstance(actor.result, BaseException), actor.result
+        _, error = actor.result
+        assert error is None or isinstance(error, SeamarkError), error
+        if self.put_back and isinstance(error, AdoptionRequired):
+            return
+        if error is None and not isinstance(error, LeaseHeld):
+            self.put_back = False
+
+    @invariant()
+    def data_and_state_agree(self) -> None:
+        if not self.put_back and not self.lost_late:
+            assert self.world.wrong() == ""
+
+    @invariant()
+    def versions_grow_by_one_at_a_time(self) -> None:
+        version = self.world.state().version
+        if not self.put_back:
+            assert version >= self.version
+        self.version = version
+
+    @invariant()
+    def history_gives_the_state(self) -> None:
+        assert self.world.history_replays()
+
+    def teardown(self) -> None:
+        try:
+            for actor in self.actors.values():
+                actor.kill()
+            if not self.lost_late:
+                assert self.world.settle() == ""
+        finally:
+            self.patch.undo()
+            self.world.close()
+
+
+Interleavings.TestCase.settings = settings(max_examples=25, stateful_step_count=30, deadline=None)
+TestInterleavings = Interleavings.TestCase

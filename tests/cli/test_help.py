@@ -13,7 +13,20 @@ from seamark.cli.reference import reference
 from seamark.cli.root import root, root_command
 
 REPOSITORY = Path(__file__).parent.parent.parent
-COMMANDS = "init demo run plan status check discover state connectors pipelines doctor schema".split()
+COMMANDS = [
+    "init",
+    "demo",
+    "run",
+    "plan",
+    "status",
+    "check",
+    "discover",
+    "state",
+    "connectors",
+    "pipelines",
+    "doctor",
+    "schema",
+]
 
 
 def every_command() -> Iterator[tuple[str, Any]]:

@@ -29,7 +29,9 @@ def test_who_holds_the_mark_back_and_since_when() -> None:
 
 
 def test_a_table_that_is_not_there_is_announced() -> None:
-    assert said(stream_plan(creates=True, write=Write.APPEND))["writes"] == "appends to /lake/orders, which is made first"
+    assert (
+        said(stream_plan(creates=True, write=Write.APPEND))["writes"] == "appends to /lake/orders, which is made first"
+    )
 
 
 def test_an_idle_stream_says_why_and_nothing_of_writes() -> None:
@@ -47,7 +49,11 @@ def test_null_cursors_are_part_of_the_window() -> None:
 
 
 def test_a_whole_table_is_all_rows() -> None:
-    words = said(stream_plan(stream=COUNTRIES, window=Window(), bookmark=None, write=Write.REPLACE, estimate=Estimate(9, exact=True)))
+    words = said(
+        stream_plan(
+            stream=COUNTRIES, window=Window(), bookmark=None, write=Write.REPLACE, estimate=Estimate(9, exact=True)
+        )
+    )
     assert words["reads"] == "all rows"
     assert words["expects"] == "9 rows in 4 splits"
     assert words["writes"] == "replaces all of /lake/orders"

@@ -6,7 +6,7 @@ import sys
 import pytest
 from rich.console import Console
 
-from seamark.cli.progress import LiveBars, Lines, WarningsOnly, plan_in_short, shown
+from seamark.cli.progress import Lines, LiveBars, WarningsOnly, plan_in_short, shown
 from seamark.model.window import Estimate
 from tests.cli.hand_made import EVENTS, idle, plan, stream_plan
 

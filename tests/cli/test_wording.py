@@ -16,7 +16,15 @@ def test_numbers_are_grouped_and_what_is_unknown_is_said_to_be() -> None:
 
 @pytest.mark.parametrize(
     ("number", "text"),
-    [(0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (1_234_567, "1.2 MB"), (250_000_000, "250 MB"), (3e12, "3.0 TB"), (None, "-")],
+    [
+        (0, "0 B"),
+        (999, "999 B"),
+        (1000, "1.0 kB"),
+        (1_234_567, "1.2 MB"),
+        (250_000_000, "250 MB"),
+        (3e12, "3.0 TB"),
+        (None, "-"),
+    ],
 )
 def test_sizes_are_in_decimal_units(number: float | None, text: str) -> None:
     assert size(number) == text
@@ -24,7 +32,15 @@ def test_sizes_are_in_decimal_units(number: float | None, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("seconds", "text"),
-    [(0.04, "40 ms"), (9.94, "9.9 s"), (59, "59 s"), (60, "1 min"), (200, "3 min 20 s"), (7260, "2 h 1 min"), (90_000, "1 d 1 h")],
+    [
+        (0.04, "40 ms"),
+        (9.94, "9.9 s"),
+        (59, "59 s"),
+        (60, "1 min"),
+        (200, "3 min 20 s"),
+        (7260, "2 h 1 min"),
+        (90_000, "1 d 1 h"),
+    ],
 )
 def test_durations_have_two_units_at_most(seconds: float, text: str) -> None:
     assert duration(seconds) == text

@@ -220,6 +220,22 @@ def test_nothing_lies_between_a_value_and_the_next(kind: BookmarkType, data: st.
     assert not bookmark < other < following
 
 
+@pytest.mark.parametrize(
+    ("kind", "text", "following"),
+    [
+        ("integer", "-1", "0"),
+        ("date", "2028-02-28", "2028-02-29"),
+        ("timestamp", "2026-12-31T23:59:59.999999", "2027-01-01T00:00:00.000000"),
+        ("text", "", "\x01"),
+        ("text", "a\uffff", "a\uffff\x01"),
+        ("bytes", "ff", "ff00"),
+        ("uuid", "00000000-0000-0000-ffff-ffffffffffff", "00000000-0000-0001-0000-000000000000"),
+    ],
+)
+def test_the_next_value_by_example(kind: str, text: str, following: str) -> None:
+    assert successor(Bookmark.parse(kind, text)).text == following
+
+
 @given(texts.filter(lambda text: "\x00" not in text), texts.filter(lambda text: "\x00" not in text))
 def test_nothing_lies_between_where_text_holds_no_nul(text: str, tail: str) -> None:
     bookmark = Bookmark.of("text", text)

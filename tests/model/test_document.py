@@ -65,7 +65,12 @@ def test_a_plan_tells_window_hold_estimate_and_write() -> None:
     assert orders["window"] == {"from": LOW.text, "to": HIGH.text, "nulls": False}
     assert orders["held_by"] == {"reason": "session 4711 (psql, idle in transaction)", "since": "2026-03-01T11:57:00Z"}
     assert orders["estimate"] == {"rows": 4200, "bytes": 1_100_000, "exact": False}
-    assert (orders["write"], orders["destination"], orders["creates"], orders["splits"]) == ("merge", "/lake/orders", True, 4)
+    assert (orders["write"], orders["destination"], orders["creates"], orders["splits"]) == (
+        "merge",
+        "/lake/orders",
+        True,
+        4,
+    )
     assert (resting["runs"], resting["window"], resting["held_by"], resting["error"]) == (False, None, None, None)
     assert failing["error"] == "stream 'events': there is no column 'idd'"
 

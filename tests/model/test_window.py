@@ -165,5 +165,10 @@ def _step(bookmark: Bookmark) -> Any:
     return 1 if bookmark.type in ("integer", "decimal") else timedelta(days=1)
 
 
+def test_a_new_row_exactly_at_the_bookmark_is_read() -> None:
+    """The bookmark is the end of a half-open window: what lies on it has not been moved."""
+    assert next_window(mark(9), Frontier(mark(12), newest=mark(9))) == Window(mark(9), mark(12))
+
+
 def test_a_window_without_an_end_is_everything() -> None:
     assert str(Window()) == "all rows"

@@ -82,7 +82,7 @@ class ParquetFile:
             self._writer.close()
 
     def facts(self, path: str, partition: tuple[tuple[str, str | None], ...]) -> StagedFile:
-        """What a checkpoint keeps of the finished file. A cursor that partitions the table has its value there."""
+        """What a checkpoint keeps of the finished file."""
         return StagedFile(
             path=path,
             rows=self._rows,
@@ -90,7 +90,7 @@ class ParquetFile:
             digest=self._sink.digest,
             partition=partition,
             stats=delta_stats(self._metadata[0], self._schema, self._nulls, self._with_nan),
-            cursor_max=dict(partition).get(self._cursor or "") or self._bookmark(),
+            cursor_max=self._bookmark(),
         )
 
     def _count(self, rows: pa.Table) -> None:

@@ -11,7 +11,7 @@ import sys
 import traceback
 import uuid
 from collections.abc import Generator, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -19,10 +19,11 @@ from seamark.crash import reach
 from seamark.engine.arrow import arrow_schema, from_arrow
 from seamark.engine.failure import failure_of, is_final, without_credentials
 from seamark.engine.noticeboard import Noticeboard
-from seamark.engine.parquet import ParquetFile
+from seamark.engine.parquet import CURSORS, ParquetFile
 from seamark.engine.partitions import Values, split_by_values
 from seamark.engine.sink import disk_error, make_folder, sync_folders
 from seamark.errors import Cancelled, SourceError
+from seamark.model.bookmark import Bookmark
 from seamark.model.checkpoint import StagedFile
 from seamark.model.schema import Schema, widens
 from seamark.model.split import Split, SplitReader
@@ -179,7 +180,15 @@ class _SplitWriter:
         self._watch.wrote(0, file.finish())
         del self._open[values]
         partition = tuple(zip(self._task.partition_by, values, strict=True))
-        self._facts.append(file.facts(f"{self._task.folder}/{path.name}", partition))
+        facts = file.facts(f"{self._task.folder}/{path.name}", partition)
+        self._facts.append(replace(facts, cursor_max=facts.cursor_max or self._cursor_among(partition)))
+
+    def _cursor_among(self, partition: tuple[tuple[str, str | None], ...]) -> str | None:
+        """The bookmark of a cursor that partitions the table, and so does not stand in the file."""
+        column, value = self._task.schema.get(self._task.cursor or ""), dict(partition).get(self._task.cursor or "")
+        if column is None or value is None or column.type.kind not in CURSORS:
+            return None
+        return Bookmark.parse(CURSORS[column.type.kind], value).text
 
 
 def _one_batch(rows: pa.Table) -> pa.RecordBatch:

@@ -1,0 +1,57 @@
+"""Class-data archives: the classes that Spark and Delta need, parsed once and mapped into memory by later starts.
+
+The JVM checks an archive against its own version and class path, and does without it when they differ.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from seamark.engine.cache import cache_folder
+from seamark.engine.jars import spark_home
+from seamark.engine.java import Java
+
+SWITCH = "SEAMARK_CLASS_DATA"
+"""`off` in this environment variable: archives are neither made nor used."""
+
+
+def path_for(java: Java, jars: Sequence[Path]) -> Path:
+    """Where the archive for this Java and these jars is, or would be."""
+    facts = [str(java.home), java.version, *map(_identity, [spark_home() / "jars", *jars])]
+    key = hashlib.sha256("\n".join(facts).encode()).hexdigest()[:16]
+    return cache_folder() / "classes" / f"{key}.jsa"
+
+
+def _identity(path: Path) -> str:
+    found = path.stat()
+    return f"{path} {found.st_size} {found.st_mtime_ns}"
+
+
+def find(java: Java, jars: Sequence[Path]) -> Path | None:
+    if os.environ.get(SWITCH) == "off":
+        return None
+    path = path_for(java, jars)
+    return path if path.exists() else None
+
+
+def make_in_background(java: Java, jars: Sequence[Path]) -> None:
+    """Make it in a process of its own, at the lowest priority; returns at once and never fails."""
+    if os.environ.get(SWITCH) == "off":
+        return
+    try:
+        subprocess.Popen(
+            [sys.executable, "-m", "seamark.engine.training", "--nice"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            env=os.environ | {"JAVA_HOME": str(java.home)},
+        )
+    except OSError:
+        # The next start is no slower than this one was.
+        return

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from seamark.model.checkpoint import BookmarkChange, Checkpoint, Draft
-from seamark.model.state import HistoryEntry, Lease, State, StreamState, TableOutcome
+from seamark.model.checkpoint import Checkpoint, Draft
+from seamark.model.state import Lease, State, StreamState, TableOutcome
 from seamark.state import conditions, identity, prepared
-from seamark.state.bookmarks import (
-    move_bookmarks,
-    read_pipeline,
-    read_state,
-    read_streams,
-    write_history,
-    write_streams,
-)
+from seamark.state.bookmarks import read_pipeline, read_state, write_bookmarks, write_history, write_streams
 from seamark.state.database import Database
 from seamark.state.journal import write_note
-from seamark.state.outcome import bookmarks_that_move, epoch_after, require_every_outcome, streams_after
+from seamark.state.outcome import (
+    bookmarks_that_move,
+    epoch_after,
+    growth,
+    history_of_commit,
+    require_every_outcome,
+    streams_after,
+    with_bookmarks,
+)
+from seamark.state.rows import state_of
 from seamark.state.turn import Turn, require_lease, turn
 
 
@@ -26,10 +28,13 @@ class SqlCheckpoints:
 
     def __init__(self, db: Database) -> None:
         self._db = db
+        self._last: dict[str, State] = {}
+        """Each pipeline's state as last seen here, so that a commit costs what it changes and not what there is."""
 
     def state(self, pipeline: str) -> State:
         with self._db.reading() as connection:
-            return read_state(connection, pipeline)
+            state = read_state(connection, pipeline)
+        return self._remember(state)
 
     def prepare(self, lease: Lease, version: int, draft: Draft, run_id: str) -> Checkpoint:
         with turn(self._db, lease) as ours:
@@ -53,34 +58,41 @@ class SqlCheckpoints:
             conditions.require_prepared(ours.row["prepared"], checkpoint)
             ready = prepared.read_prepared(ours.connection, ours.row)
             require_every_outcome(ready, outcomes)
-            changes = bookmarks_that_move(ready.draft, outcomes)
-            new_streams = _write_streams(ours, outcomes, facts, changes)
-            version = ours.row["version"] + 1
-            moved = move_bookmarks(ours.connection, ready, changes, version, ours.now)
-            write_history(ours.connection, lease.pipeline, _entries(ready, moved, outcomes, version, ours))
+            before = self._as_found(ours)
+            version = before.version + 1
+            moved = bookmarks_that_move(before, ready.draft, outcomes)
+            touched = streams_after(before, outcomes, facts, moved, ours.now)
+            write_streams(ours.connection, before, touched)
+            write_bookmarks(ours.connection, ready, moved, version, ours.now)
+            history = history_of_commit(ready, moved, outcomes, version, ours.now)
+            write_history(ours.connection, lease.pipeline, history)
             prepared.mark_committed(ours.connection, ours.row, any(o.has_rows for o in outcomes), ours.now)
-            ours.advance(
+            after = before.streams | with_bookmarks(touched, moved, version, ready.run_id, ours.now)
+            row = ours.advance(
                 version=version,
-                epoch=epoch_after(ours.row["epoch"], ready.draft),
+                epoch=epoch_after(before.epoch, ready.draft),
                 prepared=None,
-                streams=ours.row["streams"] + new_streams,
-                bookmarks=ours.row["bookmarks"] + _growth(moved),
+                streams=len(after),
+                bookmarks=ours.row["bookmarks"] + growth(moved),
             )
-            return read_state(ours.connection, lease.pipeline)
+        return self._remember(state_of(row, lease.incarnation, after))
 
     def adopt(self, lease: Lease, next_seq: int, recorded: dict[str, int], uuid: str) -> State:
         with turn(self._db, lease) as ours:
             conditions.require_nothing_prepared(ours.row["prepared"], lease.pipeline)
+            before = self._as_found(ours)
             outcomes = [TableOutcome(name, has_rows=False, recorded=number) for name, number in recorded.items()]
-            new_streams = _write_streams(ours, outcomes, (), ())
-            ours.advance(
+            touched = streams_after(before, outcomes, (), (), ours.now)
+            write_streams(ours.connection, before, touched)
+            after = before.streams | {stream.name: stream for stream in touched}
+            row = ours.advance(
                 uuid=uuid,
-                version=ours.row["version"] + 1,
+                version=before.version + 1,
                 next_seq=max(next_seq, ours.row["next_seq"]),
                 adopted_by=lease.incarnation,
-                streams=ours.row["streams"] + new_streams,
+                streams=len(after),
             )
-            return read_state(ours.connection, lease.pipeline)
+        return self._remember(state_of(row, lease.incarnation, after))
 
     def published(self, pipeline: str, candidates: Collection[tuple[int, int]]) -> frozenset[tuple[int, int]]:
         with self._db.reading() as connection:
@@ -94,47 +106,16 @@ class SqlCheckpoints:
             require_lease(connection, old, lease, now)
             prepared.void_all_prepared(connection, now)
             reason = "the store is behind the tables of this pipeline"
-            write_note(connection, now, "", "begin incarnation", lease.pipeline, reason, old, new)
+            write_note(connection, now, lease.holder.id, "begin incarnation", lease.pipeline, reason, old, new)
 
+    def _as_found(self, ours: Turn) -> State:
+        """The state that this turn builds on; read again only if someone else has moved it since we last looked."""
+        pipeline = ours.row["pipeline"]
+        last = self._last.get(pipeline)
+        if last is not None and last.version == ours.row["version"]:
+            return last
+        return read_state(ours.connection, pipeline)
 
-def _write_streams(
-    ours: Turn,
-    outcomes: Sequence[TableOutcome],
-    facts: Sequence[StreamState],
-    changes: Sequence[BookmarkChange],
-) -> int:
-    moved = {change.stream for change in changes}
-    names = moved | {outcome.stream for outcome in outcomes} | {fact.name for fact in facts}
-    pipeline = ours.row["pipeline"]
-    known = read_streams(ours.connection, pipeline, names)
-    return write_streams(ours.connection, pipeline, known, streams_after(known, outcomes, facts, moved, ours.now))
-
-
-def _entries(
-    checkpoint: Checkpoint,
-    moved: Sequence[BookmarkChange],
-    outcomes: Sequence[TableOutcome],
-    version: int,
-    ours: Turn,
-) -> list[HistoryEntry]:
-    rows = {outcome.stream: outcome.rows for outcome in outcomes}
-    return [
-        HistoryEntry(
-            version=version,
-            seq=checkpoint.seq,
-            stream=change.stream,
-            partition=change.partition,
-            before=change.before,
-            after=change.after,
-            rows=rows.get(change.stream, 0),
-            run_id=checkpoint.run_id,
-            actor=checkpoint.draft.actor,
-            reason=checkpoint.draft.reason,
-            at=ours.now,
-        )
-        for change in moved
-    ]
-
-
-def _growth(moved: Sequence[BookmarkChange]) -> int:
-    return sum((change.before is None) - (change.after is None) for change in moved)
+    def _remember(self, state: State) -> State:
+        self._last[state.pipeline] = state
+        return state

@@ -20,9 +20,10 @@ def require_incarnation(current: str, lease: Lease) -> None:
         )
 
 
-def require_token(current: int | None, lease: Lease) -> None:
-    if current != lease.token:
-        now = "nobody holds it now" if current is None else f"token {current} is in force"
+def require_token(current: int | None, holder: str | None, lease: Lease) -> None:
+    """The holder counts too: a store put back from a backup may give a token that is still around to someone else."""
+    if (current, holder) != (lease.token, lease.holder.id):
+        now = "nobody holds it now" if holder is None else f"{holder} holds it with token {current}"
         raise LeaseLost(f"pipeline {lease.pipeline!r}: the lease (token {lease.token}) was lost; {now}", _OURS_IS_OVER)
 
 

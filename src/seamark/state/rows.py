@@ -57,17 +57,7 @@ def new_pipeline_row(pipeline: str, uuid: str, now: datetime) -> dict[str, Any]:
     }
 
 
-def state_of(row: Row, incarnation: str, streams: Iterable[Row], bookmarks: Iterable[Row]) -> State:
-    by_stream: dict[str, list[StoredBookmark]] = {}
-    for bookmark in bookmarks:
-        stored = StoredBookmark(
-            bookmark["partition"],
-            bookmark_of(bookmark),
-            bookmark["updated_at"],
-            bookmark["run_id"],
-            bookmark["version"],
-        )
-        by_stream.setdefault(bookmark["stream"], []).append(stored)
+def state_of(row: Row, incarnation: str, streams: dict[str, StreamState]) -> State:
     return State(
         pipeline=row["pipeline"],
         uuid=row["uuid"],
@@ -76,11 +66,11 @@ def state_of(row: Row, incarnation: str, streams: Iterable[Row], bookmarks: Iter
         epoch=row["epoch"],
         next_seq=row["next_seq"],
         adopted=row["adopted_by"] == incarnation,
-        streams={stream["stream"]: stream_of(stream, by_stream.get(stream["stream"], ())) for stream in streams},
+        streams=streams,
     )
 
 
-def stream_of(row: Row, bookmarks: Iterable[StoredBookmark] = ()) -> StreamState:
+def stream_of(row: Row, bookmarks: Iterable[StoredBookmark]) -> StreamState:
     return StreamState(
         name=row["stream"],
         cursor=row["cursor"],
@@ -88,7 +78,7 @@ def stream_of(row: Row, bookmarks: Iterable[StoredBookmark] = ()) -> StreamState
         rows_total=row["rows_total"],
         last_sync=row["last_sync"],
         recorded=row["recorded"],
-        bookmarks=tuple(bookmarks),
+        bookmarks=tuple(sorted(bookmarks, key=lambda bookmark: bookmark.partition)),
     )
 
 
@@ -106,6 +96,10 @@ def stream_row(pipeline: str, stream: StreamState) -> dict[str, Any]:
 
 def bookmark_of(row: Row) -> Bookmark:
     return Bookmark(BookmarkType(row["type"]), row["value"])
+
+
+def stored_bookmark_of(row: Row) -> StoredBookmark:
+    return StoredBookmark(row["partition"], bookmark_of(row), row["updated_at"], row["run_id"], row["version"])
 
 
 def bookmark_row(checkpoint: Checkpoint, change: BookmarkChange, version: int, now: datetime) -> dict[str, Any]:

@@ -77,7 +77,8 @@ class Checkpoints(Protocol):
         if it has any. The version grows by one. Raises as `prepare` does."""
 
     def published(self, pipeline: str, candidates: Collection[tuple[int, int]]) -> frozenset[tuple[int, int]]:
-        """Those of the (token, seq) pairs whose checkpoint is prepared, or was committed with rows in some table."""
+        """Those of the (token, seq) pairs whose checkpoint is prepared, was committed with rows in some table, or
+        became void before anyone looked."""
 
     def begin_incarnation(self, lease: Lease) -> None:
         """This store turned out to be behind its tables (an old backup put back): it gets a new incarnation id, so

@@ -26,9 +26,9 @@ class Turn:
     row: Values
     now: datetime
 
-    def advance(self, **changes: Any) -> None:
-        """Write the pipeline's row with these changes; the last thing in a turn."""
-        write_pipeline(self.connection, self.row, updated_at=self.now, **changes)
+    def advance(self, **changes: Any) -> Values:
+        """Write the pipeline's row with these changes, and give it; the last thing in a turn."""
+        return write_pipeline(self.connection, self.row, updated_at=self.now, **changes)
 
 
 @contextmanager
@@ -51,10 +51,11 @@ def own(connection: Connection, pipeline: str) -> Values | None:
     return None if row is None else verified(pipelines, row)
 
 
-def write_pipeline(connection: Connection, row: Values, **changes: Any) -> None:
+def write_pipeline(connection: Connection, row: Values, **changes: Any) -> Values:
     """Change some of the columns of a row that is ours."""
     values = sealed(pipelines, {**row, **changes})
     connection.execute(update(pipelines).where(pipelines.c.pipeline == row["pipeline"]).values(values))
+    return values
 
 
 def lease_in_store(connection: Connection, pipeline: str) -> Values | None:
@@ -65,6 +66,8 @@ def lease_in_store(connection: Connection, pipeline: str) -> Values | None:
 def require_lease(connection: Connection, incarnation: str, lease: Lease, now: datetime) -> None:
     held = lease_in_store(connection, lease.pipeline)
     conditions.require_incarnation(incarnation, lease)
-    conditions.require_token(None if held is None or held["holder"] is None else held["token"], lease)
-    if held is not None:
+    if held is None:
+        conditions.require_token(None, None, lease)
+    else:
+        conditions.require_token(held["token"], held["holder"], lease)
         conditions.require_unexpired(held["expires_at"], now, lease)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 
@@ -159,10 +160,7 @@ class PrepareSuite:
         for turn in range(5):
             version = one.checkpoints.state(PIPELINE).version
             results = at_once(
-                [
-                    lambda store=store, version=version: store.checkpoints.prepare(lease, version, load(), "run")
-                    for store in (one, other)
-                ]
+                [partial(store.checkpoints.prepare, lease, version, load(), "run") for store in (one, other)]
             )
             winners = [result for result in results if not isinstance(result, Exception)]
             assert len(winners) == 1, results
@@ -339,11 +337,9 @@ class CommitSuite:
         lease = take(one)
         for turn in range(5):
             checkpoint = prepare(one, lease, load(to=turn))
+            outcomes = took(checkpoint)
             results = at_once(
-                [
-                    lambda store=store, c=checkpoint: store.checkpoints.commit(lease, c, took(c), [])
-                    for store in (one, other)
-                ]
+                [partial(store.checkpoints.commit, lease, checkpoint, outcomes, []) for store in (one, other)]
             )
             assert sum(isinstance(result, State) for result in results) == 1, results
             assert sum(isinstance(result, StateConflict) for result in results) == 1, results

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from datetime import timedelta
+from functools import partial
+from itertools import pairwise
 
 import pytest
 
@@ -77,7 +79,7 @@ class LeasesSuite:
         tokens.append(lease.token)
         store.checkpoints.begin_incarnation(lease)
         tokens.append(take(store, elsewhere("fay")).token)
-        assert all(later > earlier for earlier, later in zip(tokens, tokens[1:], strict=False)), tokens
+        assert all(later > earlier for earlier, later in pairwise(tokens)), tokens
 
     def test_a_holder_may_take_its_own_lease_again(self, store_factory: StateStoreFactory) -> None:
         store = store_factory()
@@ -178,12 +180,8 @@ class LeasesSuite:
     def test_of_many_who_want_a_lease_at_once_one_gets_it(self, store_factory: StateStoreFactory) -> None:
         stores = [store_factory() for _ in range(4)]
         for pipeline in ("p1", "p2", "p3"):
-            results = at_once(
-                [
-                    lambda store=store, i=i, pipeline=pipeline: take(store, elsewhere(f"h{i}"), pipeline=pipeline)
-                    for i, store in enumerate(stores)
-                ]
-            )
+            want = [partial(take, store, elsewhere(f"h{i}"), pipeline=pipeline) for i, store in enumerate(stores)]
+            results = at_once(want)
             winners = [result for result in results if not isinstance(result, Exception)]
             assert len(winners) == 1, results
             assert sum(isinstance(result, LeaseHeld) for result in results) == 3, results

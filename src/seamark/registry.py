@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, TypeVar
 
-from seamark.config import json_schema
 from seamark.config.catalog import Catalog
 from seamark.config.pipeline import ConnectorConfig, PipelineConfig
 from seamark.config.problems import suggestion
@@ -97,7 +96,16 @@ def catalog() -> Catalog:
 
 def pipeline_json_schema() -> dict[str, Any]:
     """The JSON Schema of pipeline files with every connector that is installed and can be loaded."""
+    from seamark.config import json_schema
+
     return json_schema.pipeline_json_schema(catalog())
+
+
+def connector_reference() -> str:
+    """The reference page on every connector that is installed and can be loaded."""
+    from seamark.config import reference
+
+    return reference.connector_reference(catalog())
 
 
 def _of(find: Callable[[str], AnyConnector], config: ConnectorConfig) -> AnyConnector:
@@ -159,3 +167,6 @@ _FINDERS: dict[str, Callable[[str], Connector]] = {
     DESTINATION.name: destination,
     STATE_STORE.name: state_store,
 }
+
+if __name__ == "__main__":
+    sys.stdout.write(connector_reference())

@@ -8,4 +8,4 @@ from pydantic import BaseModel, ConfigDict
 class Options(BaseModel):
     """Options as a file gives them. Connectors derive theirs from this; unknown keys are errors."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)

@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from seamark.config.catalog import Described
+from seamark.config.catalog import Catalog, Described
 from seamark.config.pipeline import PipelineFile, StatefulIngestionOptions
 from seamark.config.project import ProjectFile
 from seamark.config.spark import SparkOptions
@@ -82,6 +82,16 @@ What `defaults` may hold means the same as for one stream. `exclude` and `cast` 
 a `cursor`, `key` or `partition_by` that it does not have is an error.
 """
 
+_CONNECTORS = """\
+# Connectors
+
+<!-- Written by `python -m seamark.registry`; edit the connectors' own descriptions instead. -->
+
+What stands under `source`, `destination` and `state_store` (or `state_provider`): a `type`, and that type's options.
+Packages bring more through the entry points `seamark.sources`, `seamark.destinations` and `seamark.state_stores`;
+`seamark connectors` lists what is installed.
+"""
+
 _SECTIONS: tuple[tuple[str, str, type[BaseModel]], ...] = (
     ("## seamark.yaml", "", ProjectFile),
     ("### spark", "", SparkOptions),
@@ -116,12 +126,26 @@ def config_reference() -> str:
     return "\n".join(parts)
 
 
-def connector_section(connector: Described, level: str = "###") -> str:
-    """One connector's part of a page: what it is, its options, what it can do."""
-    parts = [f"{level} {connector.kind}\n", f"{connector.summary}\n", options_table(connector.options)]
+def connector_reference(catalog: Catalog) -> str:
+    """The page on connectors: what each is, its options, what it can do."""
+    parts = [_CONNECTORS]
+    groups = (
+        ("Sources", catalog.sources),
+        ("Destinations", catalog.destinations),
+        ("State stores", catalog.state_stores),
+    )
+    for heading, connectors in groups:
+        parts.append(f"## {heading}\n")
+        parts += [_connector_section(connector) for connector in connectors]
+    return "\n".join(parts)
+
+
+def _connector_section(connector: Described) -> str:
+    summary = connector.summary.rstrip(".") + "."
+    parts = [f"### `type: {connector.kind}`\n", f"{summary}\n", options_table(connector.options)]
     if connector.capabilities:
         rows = [f"| {name} | {_cell(value)} |" for name, value in connector.capabilities]
-        parts.append("\n".join(["| it can | |", "|---|---|", *rows]) + "\n")
+        parts.append("\n".join(["| property | |", "|---|---|", *rows]) + "\n")
     return "\n".join(parts)
 
 

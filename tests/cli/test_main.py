@@ -38,6 +38,18 @@ def test_version_imports_next_to_nothing(project: Project) -> None:
     assert not modules & {*HEAVY, "typer", "rich", "pydantic", "sqlalchemy", "yaml"}
 
 
+@pytest.mark.parametrize("command", ["status", "pipelines", "state list"])
+def test_looking_imports_neither_spark_nor_arrow(project: Project, command: str) -> None:
+    source = {"type": "sqlite", "path": "x.db"}
+    project.pipeline("shop", source, [{"name": "events", "mode": "append", "cursor": "id"}])
+    assert not imported(project, *command.split(), "--json") & set(HEAVY)
+
+
+def test_plain_output_does_not_need_rich(project: Project) -> None:
+    project.pipeline("shop", {"type": "sqlite", "path": "x.db"}, [{"name": "events", "mode": "append", "cursor": "id"}])
+    assert "rich" not in imported(project, "status")
+
+
 def test_an_unknown_command_suggests_the_nearest(project: Project) -> None:
     done = project.run("statsu")
     assert done.status == 2

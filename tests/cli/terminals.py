@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import select
 import subprocess
 import sys
+import termios
 import time
 from pathlib import Path
 
 LATEST = 60.0
+
+
+def _take_terminal() -> None:
+    """Make stdin this session's terminal, so that Ctrl-C reaches it."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 class Terminal:
@@ -26,6 +33,7 @@ class Terminal:
             stdout=slave,
             stderr=slave,
             start_new_session=True,
+            preexec_fn=_take_terminal,
         )
         os.close(slave)
         self.seen = ""

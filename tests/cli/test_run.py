@@ -5,42 +5,15 @@ from __future__ import annotations
 import json
 import os
 import signal
-import sqlite3
 import subprocess
 import time
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import pytest
-
+from tests.cli.events import add_events, pipeline
 from tests.projects import Project
 
 LATEST = 30.0
-
-
-def add_events(project: Project, *ids: int) -> None:
-    with closing(sqlite3.connect(project.folder / "source.db")) as source, source:
-        source.execute("create table if not exists events (id integer primary key, what text not null)")
-        source.executemany("insert into events values (?, ?)", [(number, f"event {number}") for number in ids])
-
-
-@pytest.fixture
-def events(project: Project) -> Project:
-    """A project with one pipeline of one append stream with three rows to move, none of which needs Spark."""
-    project.write("seamark.yaml", "spark: {skip_below: 100000}\n")
-    pipeline(project, "shop")
-    add_events(project, 1, 2, 3)
-    return project
-
-
-def pipeline(project: Project, name: str, table: str = "events") -> Path:
-    return project.pipeline(
-        name,
-        {"type": "sqlite", "path": "./source.db"},
-        [{"name": "events", "table": table, "mode": "append", "cursor": "id"}],
-        destination={"type": "delta", "path": f"./lake-{name}"},
-    )
 
 
 def wait_for(condition: Any, what: str) -> None:

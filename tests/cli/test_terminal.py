@@ -2,11 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from tests.cli.events import add_events
 from tests.cli.terminals import Terminal
-from tests.cli.test_run import add_events, events
 from tests.projects import Project
-
-__all__ = ["events"]
 
 
 def test_a_person_sees_colours_and_a_table(events: Project) -> None:

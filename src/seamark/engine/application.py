@@ -99,7 +99,7 @@ class ConnectApplication:
         for key, value in self._settings.items():
             builder = builder.config(key, value)
         try:
-            session = builder.create()
+            session: SparkSession = builder.create()
         except Exception as error:
             raise _unreachable(self._url, str(error)) from error
         self._sessions.append(session)
@@ -198,7 +198,7 @@ def _attach(jvm: Jvm, python: str) -> SparkSession:
         _forget(None)
         raise
     # It prints a traceback when the JVM's end of the connection closes, which is how every application here ends.
-    context._accumulatorServer.handle_error = _nothing_to_say
+    context._accumulatorServer.handle_error = _nothing_to_say  # type: ignore[method-assign]
     return SparkSession(context)
 
 

@@ -100,7 +100,7 @@ def uv(lock: str) -> Path:
     if not works([own, "--version"]):
         wanted = select(lock, {"uv"}, Path(".tools/uv.lock"))
         print("Installing uv into .tools/uv", flush=True)
-        into = ["--target", UV_FOLDER, "--upgrade", "--root-user-action=ignore"]
+        into: list[str | Path] = ["--target", UV_FOLDER, "--upgrade", "--root-user-action=ignore"]
         run([*pip(), "install", "--quiet", "--require-hashes", *into, "-r", wanted])
     return own
 

@@ -48,7 +48,7 @@ def postgres_db(postgres: PostgresServer) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def engine() -> Iterator[Engine]:
     """One Spark for the whole run, with the project's own jar cache."""
-    from seamark.config.project import SparkOptions
+    from seamark.config.spark import SparkOptions
     from seamark.engine.engine import Engine
 
     engine = Engine(SparkOptions(master="local[2]"), REPOSITORY / ".seamark")

@@ -12,6 +12,7 @@ from seamark.state.identity import schema_version, write_identity
 from seamark.state.tables import SCHEMA_VERSION, metadata, store
 
 SCRIPTS = "seamark.state:migrations"
+SCRIPT_FOLDERS = ["seamark.state:migrations/versions"]
 
 
 def bring_up_to_date(db: Database) -> None:
@@ -57,6 +58,8 @@ def _migrate(db: Database, connection: Connection) -> None:
 
     config = Config()
     config.set_main_option("script_location", SCRIPTS)
+    config.set_main_option("path_separator", "newline")
+    config.set_main_option("version_locations", "\n".join(folder.replace("%", "%%") for folder in SCRIPT_FOLDERS))
     config.attributes["connection"] = connection
     config.attributes["schema"] = db.schema
     command.upgrade(config, "head")

@@ -126,6 +126,8 @@ def _engine(options: PostgresOptions, url: URL) -> Engine:
     milliseconds = int(options.busy_timeout * 1000)
     settings = {
         "lock_timeout": milliseconds,
+        # Whatever the server's default is: a commit that it forgets in a crash would be a state behind its tables.
+        "synchronous_commit": "on",
         # A holder that is paused within a transaction must not keep its row locked for ever.
         "idle_in_transaction_session_timeout": max(milliseconds, 30_000),
     }

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from seamark.config.mistakes import Path
 from seamark.config.names import is_pattern, last_part
 from seamark.config.problems import Problem
 from seamark.config.stream_options import PatternOptions, StreamOptions, StreamRules
 from seamark.config.tree import ListNode, MapNode, Node, Place, ScalarNode, place_of
-from seamark.config.validate import Path, check
+from seamark.config.validate import check
 from seamark.model.stream import TableInfo
 
 

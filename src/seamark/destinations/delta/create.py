@@ -48,8 +48,8 @@ def check_partitions(stream: str, schema: Schema, partition_by: tuple[str, ...])
         column = schema.get(name)
         if column is None:
             raise SchemaConflict(
-                f"stream {stream!r}: partition_by names {name!r}, which is not among its columns ({', '.join(schema.names)})",
-                "name columns of the stream",
+                f"stream {stream!r}: partition_by names {name!r}, which is no column of it",
+                f"its columns are {', '.join(schema.names)}",
             )
         if column.type.kind in _NO_PARTITION:
             raise SchemaConflict(
@@ -77,8 +77,8 @@ def _is_ours(found: Look | None, pipeline_uuid: str) -> bool:
 
 
 def _require_free(table: str) -> None:
-    """ForeignTable when the folder holds anything but hidden files and what was once staged; DestinationError when it can't be
-    made or read."""
+    """ForeignTable when the folder holds more than hidden files and what was once staged; DestinationError when it
+    can't be made or read."""
     import pyarrow.fs as fs
 
     files, base = filesystem(table)

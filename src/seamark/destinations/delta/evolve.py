@@ -1,7 +1,7 @@
 """Bringing a table and a stream's columns together: what fits, what a table takes on by itself, what needs a person.
 
-A new column is a change of metadata. A wider type is a rewrite of the table: Delta's type widening would spare it, but a table
-with that feature can be neither read nor appended to without Spark, and its feature can't be dropped without a rewrite either.
+A new column is a change of metadata. A wider type is a rewrite of the table: Delta's type widening would spare it, but
+delta-rs can neither read a table with that feature nor add files to it, and dropping the feature is a rewrite too.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 def fit_schema(table: str, old: Schema | None, stream: Schema) -> Schema:
-    """The types that staged rows must have: the stream's, or the table's where those are wider. `old` is None when nothing of
-    what the table holds stays. SchemaConflict when a person has to decide."""
+    """The types that staged rows must have: the stream's, or the table's where those are wider. `old` is None when
+    nothing of what the table holds stays. SchemaConflict when a person has to decide."""
     check_names(table, stream)
     if old is None:
         return stream
@@ -51,13 +51,13 @@ def check_names(table: str, schema: Schema) -> None:
             if lowered.count(name.lower()) > 1:
                 twins = sorted(twin for twin in names if twin.lower() == name.lower())
                 raise SchemaConflict(
-                    f"{table}: Delta takes the columns {' and '.join(map(repr, twins))} for one, as they differ only in capitals",
+                    f"{table}: the columns {' and '.join(map(repr, twins))} are one to Delta, which ignores capitals",
                     "leave one of them out with `exclude:`",
                 )
 
 
 def evolve(seen: Look, stream: Schema, receipt: str) -> bool:
-    """Let the table take rows of `stream`; True when it had to change, and must be looked at again. Moved on a conflict."""
+    """Let the table take rows of `stream`; True when it had to change, and must be looked at again."""
     fit_schema(seen.table, seen.facts.schema, stream)
     change, _ = compare(seen.facts.schema, stream)
     if change.widened:
@@ -68,7 +68,8 @@ def evolve(seen: Look, stream: Schema, receipt: str) -> bool:
 
 
 def enable_timestamps(seen: Look, schema: Schema, receipt: str) -> bool:
-    """A table that gets its first timestamp without zone by being replaced needs the feature first. True when it had to change."""
+    """A table that gets its first timestamp without zone by being replaced needs the feature first. True when it had to
+    change."""
     from deltalake import TableFeatures
 
     if not any(_has_timestamp(column.type) for column in schema):
@@ -93,7 +94,7 @@ def _add_columns(seen: Look, columns: Iterable[Column], receipt: str) -> None:
 
 
 def _rewrite(seen: Look, widened: Iterable[Column], receipt: str) -> None:
-    """Every row again, in wider columns, as one commit that fails if a row of the version that was read is gone since."""
+    """Every row again, in wider columns, in one commit that fails when any file that was read is gone by then."""
     import pyarrow as pa
     from deltalake import write_deltalake
 

@@ -1,7 +1,7 @@
 """A table's log through delta-rs: looking at it, and committing to it exactly once.
 
-Looking and committing go through one handle. delta-rs builds a commit on the version that the handle was opened at, and refuses
-it if any commit since then recorded a number under the same id: with the look at `recorded`, that is a compare-and-set.
+Looking and committing go through one handle. delta-rs builds a commit on the version that the handle was opened at, and
+refuses it if any commit since then recorded a number under the same id: with the look at `recorded` a compare-and-set.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Publishing with Spark: MERGE, and the replacement of a table by rows of which the last of each key wins.
 
-The statement runs under `txnAppId` and `txnVersion`: Spark skips it when the number is recorded already and fails it when the
-number was recorded while it ran, so that it too compares where it commits.
+The statement runs under `txnAppId` and `txnVersion`: Spark skips it when the number is recorded already and fails it
+when the number was recorded while it ran, so that it too compares where it commits.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _CONFLICTS = ("Concurrent", "DELTA_CONCURRENT", "MetadataChangedException", "Pro
 
 
 def merge(seen: Look, number: int, change: TableChange, receipt: str, spark: Sessions) -> None:
-    """Run the MERGE. Moved when the table went on meanwhile; whether the number is recorded is for the caller to see."""
+    """Run the MERGE. Moved when the table went on meanwhile; whether the number is recorded the caller has to see."""
     session = _writing_session(seen, number, change, receipt, spark)
     rows = staged_rows(session, change)
     if not change.unique_key:
@@ -48,8 +48,8 @@ def overwrite(seen: Look, number: int, change: TableChange, receipt: str, spark:
 
 
 def prepare_table(seen: Look, spark: Sessions) -> bool:
-    """Turn deletion vectors on before the first merge, so that merging a few rows doesn't rewrite the files they are in. True
-    when the table had to change. Tables that are only appended to stay readable to every reader of Delta."""
+    """Turn deletion vectors on before the first merge, so that merging a few rows doesn't rewrite the files they are
+    in. True when the table had to change. Tables that are only appended to stay readable to every reader of Delta."""
     if VECTORS in seen.properties:
         return False
     session = _session(seen, spark)
@@ -129,8 +129,8 @@ def _hint(text: str) -> str:
 
 
 def key_bounds(change: TableChange) -> dict[str, tuple[str, str]]:
-    """For each key column whose range is known in every staged file: its ends as SQL, so that the merge leaves alone the
-    table's files outside it. Delta's MERGE takes no parameters."""
+    """For each key column whose range is known in every staged file: its ends as SQL, so that the merge leaves alone
+    the table's files outside it. Delta's MERGE takes no parameters."""
     stats = [json.loads(file.stats) for file in change.files]
     bounds: dict[str, tuple[str, str]] = {}
     for name in change.key:

@@ -24,15 +24,17 @@ def table_folder(path: str, root: Path, name: str) -> str:
     if name in ("", ".", "..", "_delta_log") or "/" in name or _MISREAD.search(name) or len(name.encode()) > 200:
         raise DestinationError(
             f"stream {name!r} can't name a folder for its table",
-            "give it a name of up to 200 bytes without slashes, control characters and %-escapes; `table:` keeps the source's name",
+            "give it a name of up to 200 bytes without slashes, control characters and %-escapes; "
+            "what is read is named by `table:`",
         )
     if "://" in path:
         return f"{path.rstrip('/')}/{name}"
-    folder = os.path.abspath(root / Path(path).expanduser())
+    # Not resolved: a link keeps its name, so that what it leads to may be moved.
+    folder = os.path.abspath(root / Path(path).expanduser())  # noqa: PTH100
     if _MISREAD.search(folder):
         raise DestinationError(
-            f"the folder {folder!r} can't hold Delta tables: a backslash, a %-escape or a control character in it is read differently "
-            "by different readers",
+            f"the folder {folder!r} can't hold Delta tables: readers differ about a backslash, a %-escape or a control "
+            "character in it",
             "choose another `path:` for the destination",
         )
     return str(Path(folder) / name)

@@ -76,8 +76,8 @@ def entomb_number(table: str, pipeline_uuid: str, seen_number: int, number: int)
 
 
 def undo(checkpoint: Checkpoint, change: TableChange) -> bool:
-    """Remove precisely this checkpoint's files and leave the tombstone, in one commit. Only an append can be taken back, and
-    only while every one of its files is there as it was added."""
+    """Remove precisely this checkpoint's files and leave the tombstone, in one commit. Only an append can be taken
+    back, and only while every one of its files is there as it was added."""
     from deltalake.transaction import RemoveAction
 
     if change.write not in (Write.APPEND, Write.NOTHING):
@@ -114,7 +114,7 @@ def settled(seen: Look, checkpoint: Checkpoint, change: TableChange) -> TableOut
         return None
     if recorded > checkpoint.tombstone:
         raise StateConflict(
-            f"{change.table} has taken checkpoint {recorded // 2} already, and this is {checkpoint.seq}: another run went on meanwhile",
+            f"{change.table} has taken checkpoint {recorded // 2}, and this is {checkpoint.seq}: another run went on",
             "nothing was written; run it again to go on from there",
         )
     if recorded == checkpoint.number:
@@ -132,7 +132,7 @@ def attempts(table: str) -> Iterator[int]:
     """Tries, with a pause between them that grows; DestinationError after the last."""
     for attempt in range(ATTEMPTS):
         yield attempt
-        time.sleep(random.uniform(0, min(1.0, 0.01 * 2**attempt)))
+        time.sleep(random.uniform(0, min(1.0, 0.01 * 2**attempt)))  # noqa: S311 - spreads writers, keeps no secret
     raise DestinationError(
         f"{table} was written to by others each of the {ATTEMPTS} times that this run tried to commit",
         "run it again when they are done",
@@ -169,8 +169,8 @@ def _write(seen: Look, checkpoint: Checkpoint, change: TableChange, spark: Sessi
 
 
 def _written(checkpoint: Checkpoint, change: TableChange) -> TableOutcome:
-    """What the table says now. A statement of Spark's that found nothing to do may not have recorded its number: then it is
-    recorded here, unless someone was faster."""
+    """What the table says now. A statement of Spark's that found nothing to do may not have recorded its number: then
+    it is recorded here, unless someone was faster."""
     for _ in attempts(change.table):
         seen = look_at_own(change.table, checkpoint.pipeline_uuid)
         if outcome := settled(seen, checkpoint, change):
@@ -218,8 +218,8 @@ def _require_same_files(seen: Look, checkpoint: Checkpoint, change: TableChange)
     receipt = find_receipt(seen.handle, checkpoint.pipeline_uuid, checkpoint.number)
     if receipt is not None and receipt.get("digest") != change.digest:
         raise StateConflict(
-            f"{change.table} took checkpoint {checkpoint.seq} from the state store {receipt.get('incarnation')!r} with other files than "
-            f"this one ({checkpoint.incarnation!r}) prepared",
+            f"{change.table} took checkpoint {checkpoint.seq} of the state store {receipt.get('incarnation')!r}, with "
+            f"other files than this store ({checkpoint.incarnation!r}) prepared",
             "two state stores ran this pipeline: put the right one back, or load everything again with --full-refresh",
         )
 

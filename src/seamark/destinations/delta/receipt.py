@@ -1,4 +1,4 @@
-"""What every commit of ours carries beside the rows: whose it is, which checkpoint, which files, and the bookmarks they justify."""
+"""What a commit carries beside the rows: whose it is, which checkpoint, which files, and the bookmarks they justify."""
 
 from __future__ import annotations
 
@@ -47,10 +47,11 @@ def write_fence(pipeline_uuid: str, number: int) -> str:
 
 def find_receipt(handle: DeltaTable, pipeline_uuid: str, number: int) -> dict[str, Any] | None:
     """The receipt of the commit that recorded `number`, among the newest commits."""
-    for entry in handle.history(HISTORY_LIMIT):
-        receipt = _load(entry.get("userMetadata"))
-        if receipt.get("pipeline_uuid") == pipeline_uuid and receipt.get("number") == number:
-            return receipt
+    for limit in (1, HISTORY_LIMIT):
+        for entry in handle.history(limit):
+            receipt = _load(entry.get("userMetadata"))
+            if receipt.get("pipeline_uuid") == pipeline_uuid and receipt.get("number") == number:
+                return receipt
     return None
 
 

@@ -33,20 +33,20 @@ def staged_rows(session: SparkSession, change: TableChange) -> DataFrame:
 
 
 def newest_of_each_key(rows: DataFrame, change: TableChange) -> DataFrame:
-    """One row of each key: the last by cursor. Which of two rows that are the same in every column it is doesn't matter."""
+    """One row of each key: the last by cursor. Of rows that are the same in every column any will do."""
     from pyspark.sql import Window
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as sql
 
     order = Window.partitionBy(*_columns(change.key)).orderBy(_newest_first(change))
     place = "seamark row"
-    return rows.withColumn(place, F.row_number().over(order)).where(F.col(quoted(place)) == 1).drop(place)
+    return rows.withColumn(place, sql.row_number().over(order)).where(sql.col(quoted(place)) == 1).drop(place)
 
 
 def with_comments(rows: DataFrame, schema: Schema) -> DataFrame:
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as sql
 
     return rows.select(
-        *(F.col(quoted(c.name)).alias(c.name, metadata={"comment": c.comment} if c.comment else {}) for c in schema)
+        *(sql.col(quoted(c.name)).alias(c.name, metadata={"comment": c.comment} if c.comment else {}) for c in schema)
     )
 
 
@@ -56,20 +56,20 @@ def has_twins(change: TableChange, spark: Sessions) -> bool:
 
 
 def ambiguous_keys(change: TableChange, spark: Sessions) -> str | None:
-    """A key whose rows can't be ordered, in words; None when there is none. Rows that are lower by cursor don't matter, nor do
-    rows that are the same in every column."""
+    """A key whose rows can't be ordered, in words; None when there is none. Rows that are lower by cursor don't matter,
+    nor do rows that are the same in every column."""
     from pyspark.sql import Window
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as sql
 
     rows = staged_rows(spark.session(), change)
     if _first_twin(rows, change) is None:
         return None
     place = "seamark rank"
     order = Window.partitionBy(*_columns(change.key)).orderBy(_newest_first(change))
-    newest = rows.withColumn(place, F.rank().over(order)).where(F.col(quoted(place)) == 1)
-    whole = F.struct(*_columns(change.schema.names))
-    clashes = newest.groupBy(*_columns(change.key)).agg(F.count_distinct(whole).alias(place))
-    found = clashes.where(F.col(quoted(place)) > 1).drop(place).limit(1).collect()
+    newest = rows.withColumn(place, sql.rank().over(order)).where(sql.col(quoted(place)) == 1)
+    whole = sql.struct(*_columns(change.schema.names))
+    clashes = newest.groupBy(*_columns(change.key)).agg(sql.count_distinct(whole).alias(place))
+    found = clashes.where(sql.col(quoted(place)) > 1).drop(place).limit(1).collect()
     return _in_words(change, found[0]) if found else None
 
 
@@ -80,7 +80,7 @@ def check_rows(change: TableChange, spark: Sessions) -> None:
     for name in change.key:
         if column_has_nulls(change, name):
             raise DestinationError(
-                f"stream {change.stream!r}: the key column {name!r} is NULL in some rows, which then equal no other row",
+                f"stream {change.stream!r}: the key column {name!r} is NULL in some rows, which equal no other row",
                 "name columns in `key:` that are never NULL, or leave those rows out with `where:`",
             )
     if change.unique_key or change.write is Write.APPEND or not change.files:
@@ -94,7 +94,7 @@ def check_rows(change: TableChange, spark: Sessions) -> None:
 
 
 def column_has_nulls(change: TableChange, name: str) -> bool:
-    """Whether a staged file holds NULL in the column: from the statistics, or where they don't say from the file's footer."""
+    """Whether a staged file holds NULL in the column: by its statistics, or where they don't say by its footer."""
     if name in change.partition_by and any(file.partition for file in change.files):
         return any(dict(file.partition).get(name) is None for file in change.files)
     return any(_nulls(change, file, name) for file in change.files)
@@ -125,23 +125,25 @@ def _group_nulls(group: Any, name: str) -> int | None:
 
 
 def _first_twin(rows: DataFrame, change: TableChange) -> Any:
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as sql
 
     place = "seamark count"
-    twins = rows.groupBy(*_columns(change.key)).agg(F.count(F.lit(1)).alias(place)).where(F.col(quoted(place)) > 1)
+    twins = (
+        rows.groupBy(*_columns(change.key)).agg(sql.count(sql.lit(1)).alias(place)).where(sql.col(quoted(place)) > 1)
+    )
     return next(iter(twins.limit(1).collect()), None)
 
 
 def _newest_first(change: TableChange) -> Column:
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as sql
 
-    return F.col(quoted(change.cursor)).desc_nulls_last() if change.cursor else F.lit(0).desc()
+    return sql.col(quoted(change.cursor)).desc_nulls_last() if change.cursor else sql.lit(0).desc()
 
 
 def _columns(names: tuple[str, ...]) -> list[Column]:
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as sql
 
-    return [F.col(quoted(name)) for name in names]
+    return [sql.col(quoted(name)) for name in names]
 
 
 def _in_words(change: TableChange, row: Any) -> str:
@@ -150,7 +152,7 @@ def _in_words(change: TableChange, row: Any) -> str:
 
 def _with_partitions(session: SparkSession, rows: DataFrame, change: TableChange, names: list[str]) -> DataFrame:
     """Data files don't hold the columns that partition the table: each row gets them from the facts of its file."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as sql
     from pyspark.sql.types import StringType, StructField, StructType
 
     file_name = "seamark file"
@@ -161,9 +163,9 @@ def _with_partitions(session: SparkSession, rows: DataFrame, change: TableChange
     partitions = session.createDataFrame(values, texts)
     for field in spark_schema(change.schema):
         if field.name in names:
-            partitions = partitions.withColumn(field.name, F.col(quoted(field.name)).cast(field.dataType))
-    placed = rows.withColumn(file_name, F.col("_metadata.file_name"))
-    return placed.join(F.broadcast(partitions), file_name).select(*_columns(change.schema.names))
+            partitions = partitions.withColumn(field.name, sql.col(quoted(field.name)).cast(field.dataType))
+    placed = rows.withColumn(file_name, sql.col("_metadata.file_name"))
+    return placed.join(sql.broadcast(partitions), file_name).select(*_columns(change.schema.names))
 
 
 def _literal_path(path: str) -> str:

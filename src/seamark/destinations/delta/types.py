@@ -30,7 +30,7 @@ _KINDS = {name: kind for kind, name in _NAMES.items()}
 
 
 def schema_json(schema: Schema) -> dict[str, Any]:
-    """Every column may be null whatever the source says now: a column that the source drops later is filled with NULL."""
+    """Every column may be NULL, whatever the source says now: one that the source drops later is filled with NULL."""
     return {
         "type": "struct",
         "fields": [

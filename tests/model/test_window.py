@@ -101,7 +101,6 @@ def test_rows_with_a_null_cursor_are_a_reason_to_read() -> None:
 
 def test_the_first_window_begins_at_the_beginning() -> None:
     assert next_window(None, Frontier(mark(7), newest=mark(6))) == Window(None, mark(7))
-    assert str(Window(None, mark(7))) == "[beginning, 7)"
 
 
 def test_an_empty_table_gives_no_window() -> None:
@@ -170,5 +169,19 @@ def test_a_new_row_exactly_at_the_bookmark_is_read() -> None:
     assert next_window(mark(9), Frontier(mark(12), newest=mark(9))) == Window(mark(9), mark(12))
 
 
-def test_a_window_without_an_end_is_everything() -> None:
-    assert str(Window()) == "all rows"
+def test_without_a_safe_mark_only_rows_with_a_null_cursor_are_read() -> None:
+    window = next_window(None, Frontier(None, newest=mark(9), nulls=1), nulls=NullPolicy.INCLUDE)
+    assert window == Window(None, None, nulls=True)
+
+
+@pytest.mark.parametrize(
+    ("window", "text"),
+    [
+        (Window(), "all rows"),
+        (Window(nulls=True), "rows with a NULL cursor"),
+        (Window(None, mark(7)), "[beginning, 7)"),
+        (Window(mark(3), mark(7), nulls=True), "[3, 7) or NULL"),
+    ],
+)
+def test_a_window_in_words(window: Window, text: str) -> None:
+    assert str(window) == text

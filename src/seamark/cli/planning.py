@@ -71,7 +71,7 @@ def _rule(plan: StreamPlan) -> str:
 def _window(plan: StreamPlan) -> str:
     window = plan.window
     cursor = plan.stream.cursor
-    if window is None or cursor is None or window.high is None:
+    if window is None or cursor is None or (window.high is None and not window.nulls):
         return "all rows"
     low = f"{window.low} <= " if window.low is not None else ""
     nulls = f", and rows whose {cursor.field} is NULL" if window.nulls else ""

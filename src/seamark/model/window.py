@@ -13,8 +13,8 @@ from seamark.model.stream import NullPolicy
 
 @dataclass(frozen=True)
 class Window:
-    """`low` is None for everything from the beginning, `high` None for everything there is (a stream without a
-    cursor)."""
+    """`low` is None for everything from the beginning. `high` is None where no mark bounds the rows: of a stream without
+    a cursor all of them, with `nulls` only those that no mark could bound."""
 
     low: Bookmark | None = None
     high: Bookmark | None = None
@@ -23,8 +23,8 @@ class Window:
 
     def __str__(self) -> str:
         if self.high is None:
-            return "all rows"
-        return f"[{self.low or 'beginning'}, {self.high})"
+            return "rows with a NULL cursor" if self.nulls else "all rows"
+        return f"[{self.low or 'beginning'}, {self.high})" + (" or NULL" if self.nulls else "")
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -130,7 +131,9 @@ class _Composer:
                     event, f"the key {key!r} is given twice (first at line {places[key].line})", "remove one"
                 )
             places[key] = self._place(event)
-            entries[key] = self._node(next(events), events, depth + 1)
+            node = self._node(next(events), events, depth + 1)
+            # What a mapping lacks is missed where its own key stands, not at the first of its entries.
+            entries[key] = replace(node, place=places[key]) if isinstance(node, MapNode) else node
         return MapNode(self._place(start), entries, places)
 
     def _key(self, event: Any) -> str:

@@ -13,8 +13,8 @@ from seamark.model.stream import NullPolicy
 
 @dataclass(frozen=True)
 class Window:
-    """`low` is None for everything from the beginning. `high` is None where no mark bounds the rows: of a stream without
-    a cursor all of them, with `nulls` only those that no mark could bound."""
+    """`low` is None for everything from the beginning. `high` is None where no mark bounds the rows: these are all of a
+    stream without a cursor, or with `nulls` only those that no mark could bound."""
 
     low: Bookmark | None = None
     high: Bookmark | None = None

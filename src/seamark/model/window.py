@@ -75,11 +75,19 @@ def next_window(
     return Window(_look_back(bookmark, lookback), high, nulls=include_nulls)
 
 
+def lookback_fits(kind: BookmarkType, lookback: Any) -> bool:
+    """Whether one can go back so far: a duration from dates and times, a number from numbers, nothing from the rest."""
+    if isinstance(lookback, timedelta):
+        return kind in (BookmarkType.DATE, BookmarkType.TIMESTAMP, BookmarkType.TIMESTAMPTZ)
+    return not lookback or kind in (BookmarkType.INTEGER, BookmarkType.DECIMAL)
+
+
 def _look_back(low: Bookmark | None, lookback: Any) -> Bookmark | None:
     if low is None or not lookback:
         return low
-    zero = timedelta(0) if isinstance(lookback, timedelta) else 0
-    if lookback < zero:
+    if not lookback_fits(low.type, lookback):
+        raise ValueError(f"a lookback of {lookback!r} does not fit a cursor of type {low.type}")
+    if lookback < (timedelta(0) if isinstance(lookback, timedelta) else 0):
         raise ValueError(f"a lookback of {lookback!r} would look ahead and leave rows out")
     try:
         return Bookmark.of(low.type, _before(low, lookback))
@@ -88,11 +96,8 @@ def _look_back(low: Bookmark | None, lookback: Any) -> Bookmark | None:
 
 
 def _before(low: Bookmark, lookback: Any) -> Any:
-    counts = low.type in (BookmarkType.INTEGER, BookmarkType.DECIMAL)
-    if counts and not isinstance(lookback, timedelta):
-        return low.value - lookback if low.type is BookmarkType.INTEGER else EXACT.subtract(low.value, lookback)
-    if low.type is BookmarkType.DATE and isinstance(lookback, timedelta):
+    if low.type is BookmarkType.DECIMAL:
+        return EXACT.subtract(low.value, lookback)
+    if low.type is BookmarkType.DATE:
         return low.value - timedelta(days=-(-lookback // timedelta(days=1)))  # ten minutes ago may be yesterday
-    if low.type in (BookmarkType.TIMESTAMP, BookmarkType.TIMESTAMPTZ) and isinstance(lookback, timedelta):
-        return low.value - lookback
-    raise ValueError(f"a lookback of {lookback!r} does not fit a cursor of type {low.type}")
+    return low.value - lookback

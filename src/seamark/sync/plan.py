@@ -7,6 +7,7 @@ from dataclasses import replace
 from seamark.destinations.base import TableFacts
 from seamark.errors import (
     Cancelled,
+    ConfigError,
     SeamarkError,
     SourceError,
     SourceUnavailable,
@@ -19,7 +20,7 @@ from seamark.model.plan import PipelinePlan, StreamPlan, choose_write
 from seamark.model.schema import Schema
 from seamark.model.state import State, StreamState
 from seamark.model.stream import Mode, NullPolicy, Shape, Stream
-from seamark.model.window import Frontier, Window, next_window
+from seamark.model.window import Frontier, Window, lookback_fits, next_window
 from seamark.sync.context import Context
 from seamark.sync.tables import require_agreement
 
@@ -63,6 +64,7 @@ def _plan_stream(ctx: Context, stream: Stream, state: State) -> StreamPlan:
     frontier = Frontier(None)
     window: Window | None = Window()
     if stream.cursor is not None and stream.mode is not Mode.REPLACE:
+        _require_fitting_lookback(stream, shape)
         frontier = ctx.source.frontier(stream, shape, bookmark)
         _require_no_nulls(stream, frontier)
         window = next_window(bookmark, frontier, stream.cursor.lookback, stream.cursor.nulls)
@@ -152,6 +154,17 @@ def _require_same_cursor(stream: Stream, shape: Shape, stored: StreamState, book
         f"stream {stream.name!r}: its bookmark {bookmark} ({bookmark.type}) was made by cursor {stored.cursor!r}, "
         f"and the cursor is now {field!r} ({shape.cursor_type})",
         f"go back to {stored.cursor!r}, or load it again: --stream {stream.name} --full-refresh",
+    )
+
+
+def _require_fitting_lookback(stream: Stream, shape: Shape) -> None:
+    cursor = stream.cursor
+    if cursor is None or shape.cursor_type is None or lookback_fits(shape.cursor_type, cursor.lookback):
+        return
+    raise ConfigError(
+        f"stream {stream.name!r}: a lookback of {cursor.lookback} does not fit the cursor {cursor.field!r}, "
+        f"which is of type {shape.cursor_type}",
+        "write a duration (`lookback: 10m`) for dates and times, a number for numbers; other cursors take none",
     )
 
 

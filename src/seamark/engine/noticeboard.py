@@ -42,8 +42,8 @@ class Noticeboard:
         rows = size = 0
         for path in self._files():
             with contextlib.suppress(OSError, ValueError):
-                noted = path.read_text().split()
-                rows, size = rows + int(noted[0]), size + int(noted[1])
+                noted_rows, noted_bytes = path.read_text().split()
+                rows, size = rows + int(noted_rows), size + int(noted_bytes)
         before = self._heard
         self._heard = max(before[0], rows), max(before[1], size)
         return self._heard[0] - before[0], self._heard[1] - before[1]

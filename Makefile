@@ -6,7 +6,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all bench lint types format docs lock clean clone-check postgres
+.PHONY: help setup demo test test-all coverage bench lint types format docs lock clean clone-check postgres
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -21,6 +21,11 @@ test: setup lint types ## lint, types, then every test that is not slow
 
 test-all: setup lint types ## the same with the slow tests: the whole crash matrix, more generated examples
 	@HYPOTHESIS_PROFILE=thorough $(BIN)/pytest --durations=25
+
+coverage: setup ## which lines and branches the quick tests reach, in processes that they start, too
+	@$(BIN)/coverage erase
+	@$(BIN)/coverage run -m pytest -m 'not slow' --quiet
+	@$(BIN)/coverage combine --quiet && $(BIN)/coverage report
 
 bench: setup ## measure against COPY, Spark JDBC and a bare MERGE
 	@$(BIN)/python -m benchmarks

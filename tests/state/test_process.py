@@ -79,16 +79,26 @@ def test_a_process_that_took_over_the_pid_is_another_one(other: subprocess.Popen
     assert not is_gone(dataclasses.replace(holder, started=""))
 
 
-def test_a_start_time_is_read_past_any_program_name(tmp_path: object) -> None:
-    script = "import ctypes, sys; ctypes.CDLL(None).prctl(15, b'a) b (c'); print(flush=True); sys.stdin.read()"
+def test_a_start_time_is_read_past_any_program_name() -> None:
+    script = """if True:
+        import ctypes, sys
+        print(flush=True), sys.stdin.readline()
+        ctypes.CDLL(None).prctl(15, b"a) b (c")
+        print(flush=True), sys.stdin.read()
+    """
     if not process._PROC.joinpath("self", "stat").exists():
         pytest.skip("no /proc here")
     command = [sys.executable, "-c", script]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as odd:
         assert odd.stdout is not None
+        assert odd.stdin is not None
+        odd.stdout.readline()
+        started = process._start_time(odd.pid)
+        odd.stdin.write("\n")
+        odd.stdin.flush()
         odd.stdout.readline()
         assert "a) b (c" in process._PROC.joinpath(str(odd.pid), "stat").read_text()
-        assert int(process._start_time(odd.pid) or "") > 0
+        assert process._start_time(odd.pid) == started
         odd.kill()
 
 

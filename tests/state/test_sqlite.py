@@ -16,7 +16,7 @@ from sqlalchemy import event
 from sqlalchemy.pool import Pool
 
 from seamark.errors import LeaseHeld, StateCorruptionError, StateError, StateUnavailable
-from seamark.state.sqlite import MEMORY, SqliteOptions, connector, open_sqlite
+from seamark.state.sqlite import MEMORY, SqliteOptions, connect, connector, open_sqlite
 from seamark.testing.state_store.given import PIPELINE, at_once, elsewhere, load, move, number, prepare, take, took
 from tests.servers import wait_until
 from tests.state.stores import SqliteFactory
@@ -110,6 +110,16 @@ def test_a_store_locked_by_another_process_is_unavailable_and_loses_nothing(fact
     assert store.checkpoints.prepared(PIPELINE) == checkpoint
     after = store.checkpoints.commit(lease, checkpoint, took(checkpoint), [])
     assert after.stream("orders").bookmark() == number(1)
+
+
+def test_connections_that_are_first_at_once_all_come_through(tmp_path: Path) -> None:
+    """Without patience of our own one in twenty of these rounds fails: the switch to a write-ahead log does not wait."""
+    for turn in range(100):
+        path = str(tmp_path / f"{turn}.db")
+        opened = at_once([lambda path=path: connect(path, busy_timeout=30, fsync=False)] * 8)
+        assert all(isinstance(connection, sqlite3.Connection) for connection in opened), opened
+        for connection in opened:
+            connection.close()
 
 
 def test_a_writer_waits_for_another_one(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
@@ -37,6 +39,16 @@ def engine() -> Engine:
     probe.metadata.create_all(engine)
     metadata.create_all(engine)
     return engine
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _odd_zone() -> Iterator[None]:
+    """This machine's zone is neither UTC nor whole hours: whoever mixes up local time and UTC is found out."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TZ", "America/St_Johns")
+        time.tzset()
+        yield
+    time.tzset()
 
 
 @given(text=ANY_TEXT, at=st.datetimes(timezones=st.just(timezone(timedelta(hours=-3, minutes=-30)))))

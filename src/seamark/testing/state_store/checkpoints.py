@@ -279,6 +279,18 @@ class CommitSuite:
         assert found == checkpoint
         assert values(store.checkpoints.commit(lease, found, took(found), [])) == {("orders", "{}"): number(1)}
 
+    def test_holders_that_take_turns_build_on_each_other(self, store_factory: StateStoreFactory) -> None:
+        stores = [store_factory() for _ in range(3)]
+        for turn in range(9):
+            store = stores[turn % 3]
+            lease = take(store, elsewhere(f"h{turn % 3}"))
+            checkpoint = store.checkpoints.prepare(lease, turn, load(to=turn, partition=f"p{turn % 4}"), "run")
+            state = store.checkpoints.commit(lease, checkpoint, took(checkpoint, rows=1), [])
+            assert state == stores[turn % 2].checkpoints.state(PIPELINE) == store_factory().checkpoints.state(PIPELINE)
+            store.leases.release(lease)
+        assert state.stream("orders").rows_total == 9
+        assert [b.bookmark for b in state.stream("orders").bookmarks] == [number(n) for n in (8, 5, 6, 7)]
+
     def test_commit_refuses_a_lost_lease(self, store_factory: StateStoreFactory) -> None:
         store = store_factory()
         lost = take(store, gone())

@@ -51,6 +51,11 @@ ColumnNames = Annotated[
     tuple[ColumnName, ...],
     BeforeValidator(_as_list, json_schema_input_type=ColumnName | list[ColumnName]),
 ]
+TableNames = Annotated[
+    tuple[ColumnName, ...],
+    Field(min_length=1),
+    BeforeValidator(_as_list, json_schema_input_type=ColumnName | Annotated[list[ColumnName], Field(min_length=1)]),
+]
 DurationInput = Annotated[str, Field(pattern=f"^{PATTERN}$")]
 Duration = Annotated[
     timedelta,
@@ -130,8 +135,6 @@ class StreamOptions(StreamRules, StreamNames):
 class PatternOptions(Options):
     """The tables that a pattern finds."""
 
-    include: ColumnNames = Field(
-        min_length=1, description="Patterns of table names; `*` stands for any text, `?` for one character."
-    )
+    include: TableNames = Field(description="Patterns of table names; `*` stands for any text, `?` for one character.")
     exclude: ColumnNames = Field((), description="Tables, or patterns of them, to leave out.")
     defaults: StreamRules = Field(default_factory=StreamRules, description="What goes for each table that was found.")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from seamark.errors import SourceError
 from seamark.model.nearest import or_nearest
+from seamark.sources.names import name_part, name_parts
 from seamark.sources.postgres.connection import Session
 from seamark.sources.query import quoted
 
@@ -105,7 +105,7 @@ class Relation:
     @property
     def label(self) -> str:
         """As a pipeline file names it."""
-        return f"{_part(self.schema)}.{_part(self.name)}"
+        return f"{name_part(self.schema)}.{name_part(self.name)}"
 
     @property
     def column_names(self) -> tuple[str, ...]:
@@ -145,16 +145,6 @@ def _rows(leaf: Leaf) -> float:
     if leaf.rows <= 0 or not leaf.blocks:
         return max(leaf.rows, 0.0)
     return leaf.rows / leaf.blocks * (leaf.bytes / BLOCK)
-
-
-def _part(name: str) -> str:
-    return quoted(name) if re.search(r'[."]', name) else name
-
-
-def name_parts(table: str) -> tuple[str, ...]:
-    """`shop.Orders` -> (shop, Orders), each part as it is; a part in double quotes may hold dots."""
-    found = re.findall(r'"((?:[^"]|"")*)"|([^."]+)', table)
-    return tuple(in_quotes.replace('""', '"') or bare for in_quotes, bare in found)
 
 
 class Catalog:
@@ -202,7 +192,7 @@ class Catalog:
 
     def _missing(self, table: str) -> SourceError:
         rows = self._session.rows(_NAMES, doing="listing tables")
-        known = [f"{_part(schema)}.{_part(name)}" for schema, name in rows]
+        known = [f"{name_part(schema)}.{name_part(name)}" for schema, name in rows]
         wanted = table if len(name_parts(table)) > 1 else f"{(self._schemas or ('public',))[0]}.{table}"
         return SourceError(
             f"there is no table {table!r} in the database, or the user may not see its schema{or_nearest(wanted, known)}",

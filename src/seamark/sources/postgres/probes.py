@@ -136,11 +136,10 @@ def _newest(relation: Relation, field: str, cursor: CursorSql, where: str) -> st
     if not cursor.indexed:
         nulls = f"count(*) FILTER (WHERE {null})" if nullable else "0"
         return select([f"{cursor.newest} AS newest", f"{nulls} AS nulls"], relation.sql)
-    newest = select([cursor.text], relation.sql, [f"{name} IS NOT NULL"])
     nulls = (
         f"(SELECT count(*) FROM ({select(['1'], relation.sql, [null])} LIMIT {NULLS_COUNTED}) n)" if nullable else "0"
     )
-    return f"SELECT ({newest} ORDER BY {cursor.expression} DESC LIMIT 1) AS newest, {nulls} AS nulls"
+    return f"SELECT ({cursor.newest_by_index(relation.sql, name)}) AS newest, {nulls} AS nulls"
 
 
 def _writers(relation: Relation, ignored: Sequence[str]) -> str:

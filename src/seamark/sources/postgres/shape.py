@@ -11,7 +11,7 @@ from seamark.model.stream import CursorCandidate, Shape, Stream, TableInfo
 from seamark.model.window import Window
 from seamark.sources.postgres.catalog import PgColumn, Relation
 from seamark.sources.postgres.types import ColumnRead, base_type, column_read, cursor_type
-from seamark.sources.query import literal, quoted, window_predicate
+from seamark.sources.query import literal, quoted, select, window_predicate
 from seamark.sources.selection import selected
 
 
@@ -103,9 +103,12 @@ class CursorSql:
                 return f"max(encode({self.expression}, 'hex') COLLATE \"C\")"
         return f"max({self.expression})::text"
 
-    @property
-    def text(self) -> str:
-        return f"encode({self.expression}, 'hex')" if self.kind is BookmarkType.BYTES else f"({self.expression})::text"
+    def newest_by_index(self, table: str, name: str) -> str:
+        """The same by an index, which finds the last entry at once."""
+        text = "encode(v, 'hex')" if self.kind is BookmarkType.BYTES else "v::text"
+        last = select([f"{self.expression} AS v"], table, [f"{name} IS NOT NULL"])
+        # By position: a name would mean the output column first, and sort whatever that holds.
+        return f"SELECT {text} FROM ({last} ORDER BY 1 DESC LIMIT 1) last"
 
     def literal(self, bookmark: Bookmark) -> str:
         match self.kind:

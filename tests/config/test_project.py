@@ -93,6 +93,11 @@ def test_an_unknown_file_says_so(shop: Project) -> None:
     assert "did you mean 'orders'?" in caught.value.hint
 
 
+def test_what_has_a_slash_is_a_path(shop: Project) -> None:
+    with pytest.raises(ConfigError, match="there is no file pipelines/orders"):
+        shop.load("pipelines/orders")
+
+
 def test_a_file_that_can_not_be_read_is_listed_by_its_own_name(shop: Project) -> None:
     write(shop.root, "pipelines/broken.yaml", "pipeline: [\n")
     write(shop.root, "pipelines/odd.yaml", named("../odd"))

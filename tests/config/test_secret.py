@@ -9,7 +9,7 @@ import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, SecretStr, ValidationError, model_validator
 
 from seamark.config.options import Options
 from seamark.config.secret import Secret, SecretUrl, redact
@@ -138,6 +138,8 @@ def test_pydantic_itself_shows_no_secret() -> None:
 
 
 class Careless(Login):
+    foreign: SecretStr | None = None
+
     @model_validator(mode="before")
     @classmethod
     def _quote_everything(cls, value: Any) -> Any:
@@ -145,8 +147,9 @@ class Careless(Login):
 
 
 def test_a_careless_validator_does_not_leak_what_is_secret() -> None:
-    text = f"user: joe\npassword: {WORD}\nurl: postgresql://u:{WORD}x@h/db\ntokens: [{WORD}y]\n"
+    text = f"user: joe\npassword: {WORD}\nurl: postgresql://u:{WORD}x@h/db\ntokens: [{WORD}y]\nforeign: {WORD}z\n"
     with pytest.raises(ConfigError) as caught:
         validate(Careless, tree(text))
     assert "hunter2" not in caught.value.message
+    assert "***z" not in caught.value.message
     assert "joe" in caught.value.message

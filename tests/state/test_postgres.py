@@ -181,8 +181,27 @@ def test_pipelines_do_not_wait_for_each_other(factory: PostgresFactory) -> None:
 
 def test_a_session_paused_in_a_transaction_is_ended_by_the_server(factory: PostgresFactory) -> None:
     store = factory()
-    with store.leases._db.reading() as connection:  # type: ignore[attr-defined]
+    with store.leases._db.writing() as connection:  # type: ignore[attr-defined]
         assert connection.exec_driver_sql("SHOW idle_in_transaction_session_timeout").scalar() == "30s"
+
+
+def test_nothing_of_a_transaction_stays_with_its_session(factory: PostgresFactory) -> None:
+    """Behind a pooler the session is someone else's the next moment."""
+    store = factory()
+    for i in range(10):
+        move(store, take(store), load(to=i))
+    with store.leases._db.reading() as connection:  # type: ignore[attr-defined]
+        assert connection.exec_driver_sql("SHOW lock_timeout").scalar() == "0"
+        assert connection.exec_driver_sql("SELECT count(*) FROM pg_prepared_statements").scalar() == 0
+
+
+def test_the_url_has_the_last_word_on_the_connection(postgres_db: str) -> None:
+    store = open_at(postgres_db + "?application_name=night%20shift&options=-c%20work_mem%3D7MB")
+    with store.leases._db.reading() as connection:  # type: ignore[attr-defined]
+        assert connection.exec_driver_sql("SHOW application_name").scalar() == "night shift"
+        assert connection.exec_driver_sql("SHOW work_mem").scalar() == "7MB"
+    assert "work_mem" not in store.location
+    store.close()
 
 
 def test_the_servers_clock_decides_unless_one_is_given(factory: PostgresFactory) -> None:

@@ -29,14 +29,14 @@ class Database:
     reads: Mapping[str, Any] = field(default_factory=dict)
     """Execution options that make a transaction see one snapshot."""
     writes: Mapping[str, Any] = field(default_factory=dict)
-    turn: AbstractContextManager[Any] = field(default_factory=nullcontext)
+    guard: AbstractContextManager[Any] = field(default_factory=nullcontext)
     """Held during every transaction; a lock where all threads share one connection."""
     schema: str | None = None
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A transaction that sees one snapshot and writes nothing."""
-        with self._explained(), self.turn, self.engine.connect() as connection:
+        with self._explained(), self.guard, self.engine.connect() as connection:
             connection = connection.execution_options(**self.reads)
             with connection.begin():
                 yield connection
@@ -44,7 +44,7 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A transaction that is committed at the end, or has never been."""
-        with self._explained(), self.turn, self.engine.connect() as connection:
+        with self._explained(), self.guard, self.engine.connect() as connection:
             connection = connection.execution_options(**self.writes)
             with connection.begin():
                 yield connection

@@ -70,7 +70,7 @@ def _database(options: PostgresOptions, clock: Clock | None) -> Database:
         ),
         claim=lambda connection: _claim(connection, options.schema_name),
         reads={"isolation_level": "REPEATABLE READ", "postgresql_readonly": True},
-        writes={"isolation_level": "READ COMMITTED"},
+        writes={"isolation_level": "READ COMMITTED", "writes": True},
         schema=options.schema_name,
     )
 
@@ -121,31 +121,46 @@ def describe(url: URL, schema: str) -> str:
 
 
 def _engine(options: PostgresOptions, url: URL) -> Engine:
-    from sqlalchemy import create_engine
+    from sqlalchemy import create_engine, event
 
-    milliseconds = int(options.busy_timeout * 1000)
-    settings = {
-        "lock_timeout": milliseconds,
-        # Whatever the server's default is: a commit that it forgets in a crash would be a state behind its tables.
-        "synchronous_commit": "on",
-        # A holder that is paused within a transaction must not keep its row locked for ever.
-        "idle_in_transaction_session_timeout": max(milliseconds, 30_000),
-    }
+    settings = _settings(options)
+
+    def begin(connection: Connection) -> None:
+        # For this transaction only, and not when connecting: poolers share sessions and refuse such parameters.
+        if connection.get_execution_options().get("writes"):
+            connection.exec_driver_sql("SELECT " + ", ".join(f"set_config('{n}', '{v}', true)" for n, v in settings))
+
     engine = create_engine(
-        url,
-        connect_args={
-            "connect_timeout": options.connect_timeout,
-            "application_name": "seamark",
-            "keepalives_idle": 30,
-            "keepalives_interval": 10,
-            "keepalives_count": 3,
-            "options": " ".join(f"-c {name}={value}" for name, value in settings.items()),
-        },
+        url.update_query_dict({n: v for n, v in _connection_defaults(options).items() if n not in url.query}),
+        connect_args={"prepare_threshold": None},  # a pooler may give the next transaction another session
         pool_pre_ping=True,
         hide_parameters=True,
         use_native_hstore=False,
     )
+    event.listen(engine, "begin", begin)
     return engine.execution_options(schema_translate_map={None: options.schema_name})
+
+
+def _settings(options: PostgresOptions) -> list[tuple[str, str | int]]:
+    milliseconds = int(options.busy_timeout * 1000)
+    return [
+        ("lock_timeout", milliseconds),
+        # A holder that is paused within a transaction must not keep its row locked for ever.
+        ("idle_in_transaction_session_timeout", max(milliseconds, 30_000)),
+        # Whatever the server's default is: a commit that it forgets in a crash would be a state behind its tables.
+        ("synchronous_commit", "on"),
+    ]
+
+
+def _connection_defaults(options: PostgresOptions) -> dict[str, str]:
+    """What holds unless the url says otherwise; a server that vanishes is noticed within a minute."""
+    return {
+        "connect_timeout": str(options.connect_timeout),
+        "application_name": "seamark",
+        "keepalives_idle": "30",
+        "keepalives_interval": "10",
+        "keepalives_count": "3",
+    }
 
 
 def _server_clock(connection: Connection) -> datetime:
@@ -183,7 +198,7 @@ def explain(error: DBAPIError, location: str, options: PostgresOptions) -> State
             f"the state store {location} stayed locked by another session for {options.busy_timeout:g} s",
             "Nothing was changed. Try again; pg_locks names who holds the lock.",
         )
-    if state.startswith(("08", "53", "57", "58", "25006")):
+    if state.startswith(("08", "40", "53", "57", "58", "25006")):
         return StateUnavailable(f"the state store {location} is not available: {text}", "Try again later.")
     if state.startswith(("28", "42501")):
         return StateUnavailable(

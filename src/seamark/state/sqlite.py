@@ -80,7 +80,7 @@ def _database(options: SqliteOptions, path: str, clock: Clock) -> Database:
         claim=lambda connection: None,  # BEGIN IMMEDIATE has the file to itself already
         reads={"begin": "BEGIN"},
         writes={"begin": "BEGIN IMMEDIATE"},
-        turn=threading.RLock() if path == MEMORY else nullcontext(),
+        guard=threading.RLock() if path == MEMORY else nullcontext(),
     )
 
 

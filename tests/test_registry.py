@@ -138,6 +138,12 @@ def test_an_unknown_kind_suggests_the_nearest_at_its_line(tide: Path, tmp_path: 
     assert "install its package" in caught.value.hint
 
 
+def test_the_page_on_connectors_is_what_they_say() -> None:
+    page = Path(__file__).parents[1] / "docs" / "reference" / "connectors.md"
+    written = page.read_text(encoding="utf-8")
+    assert written == registry.connector_reference(), "python -m seamark.registry > docs/reference/connectors.md"
+
+
 def test_each_role_has_its_own_kinds(tide: Path) -> None:
     with pytest.raises(ConfigError, match="there is no destination 'sqlite'") as caught:
         registry.destination("sqlite")

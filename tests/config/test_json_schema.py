@@ -208,5 +208,9 @@ def test_kinds_are_offered_with_what_they_are() -> None:
     assert {"const": "server", "description": "A server."} in kinds
 
 
+def test_durations_are_shown_as_files_write_them() -> None:
+    assert SCHEMA["$defs"]["CursorOptions"]["properties"]["settle"]["default"] == "3s"
+
+
 def test_a_schema_without_connectors_is_still_one() -> None:
     jsonschema.Draft7Validator.check_schema(pipeline_json_schema(Catalog()))

@@ -332,6 +332,13 @@ def test_what_a_pattern_can_not_do_has_its_line(tmp_path: Path, lines: str, mess
     assert hint in error.hint + first
 
 
+@pytest.mark.parametrize("exclude", ["Order*", "public.Order*", 'public."Order Items"', "Order Items"])
+def test_a_quoted_table_is_excluded_by_its_name(tmp_path: Path, exclude: str) -> None:
+    text = f"streams: {{include: '*', exclude: ['{exclude}']}}"
+    found = streams(tmp_path, text, table('public."Order Items"'), table("public.orders"))
+    assert [stream.name for stream in found] == ["orders"]
+
+
 def test_tables_of_two_schemas_with_one_name_clash(tmp_path: Path) -> None:
     error = unresolved(tmp_path, 'streams: "*"', table("a.orders"), table("b.Orders"))
     assert said(error, tmp_path)[0][0] == 4

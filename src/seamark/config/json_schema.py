@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
 from pydantic import BaseModel
+from pydantic.json_schema import GenerateJsonSchema
 
 from seamark.config.catalog import Catalog, Described
+from seamark.config.duration import print_duration
 from seamark.config.pipeline import PipelineFile, StatefulIngestionOptions
 from seamark.config.stream_options import PatternOptions, StreamOptions
 
@@ -21,6 +24,13 @@ REFERENCE: Schema = {"type": "string", "pattern": r"\$\{[^{}]+\}"}
 
 _ANNOTATIONS = ("description", "default")
 _STRICT_TEXT = ("pattern", "enum", "const", "format")
+
+
+class SchemaWriter(GenerateJsonSchema):
+    """Writes defaults as a file would: durations in our words, not ISO's."""
+
+    def encode_default(self, dft: Any) -> Any:
+        return print_duration(dft) if isinstance(dft, timedelta) else super().encode_default(dft)
 
 
 def pipeline_json_schema(catalog: Catalog) -> Schema:
@@ -42,7 +52,9 @@ def pipeline_json_schema(catalog: Catalog) -> Schema:
 
 def _model(model: type[BaseModel], prefix: str, definitions: Schema) -> Schema:
     """The schema of one model; what it refers to goes to `definitions`, under names that no other model's can be."""
-    schema: Schema = _without_titles(model.model_json_schema(ref_template=f"#/$defs/{prefix}{{model}}"))
+    schema: Schema = _without_titles(
+        model.model_json_schema(ref_template=f"#/$defs/{prefix}{{model}}", schema_generator=SchemaWriter)
+    )
     own = schema.pop("$defs", {})
     if "$ref" in schema:
         schema = dict(own[schema["$ref"].removeprefix(f"#/$defs/{prefix}")])

@@ -41,11 +41,12 @@ def folded(name: str) -> str:
 
 def last_part(table: str) -> str:
     """`orders` of `shop.public.orders`; a part in double quotes is taken as it is."""
+    return parts_of(table)[-1]
+
+
+def parts_of(table: str) -> tuple[str, ...]:
     parts = re.findall(r'"((?:[^"]|"")*)"|([^."]+)', table)
-    if not parts:
-        return table
-    quoted, bare = parts[-1]
-    return str(quoted.replace('""', '"') if quoted else bare)
+    return tuple(quoted.replace('""', '"') or bare for quoted, bare in parts) or (table,)
 
 
 def is_pattern(text: str) -> bool:

@@ -58,7 +58,6 @@ class StatefulIngestionOptions(Options):
     )
     lease_ttl: Annotated[Duration, AfterValidator(_at_least_a_second)] = Field(
         timedelta(seconds=30),
-        json_schema_extra={"default": "30s"},
         description="How long a run that went silent keeps others out (on this machine: not once it is gone).",
     )
     state_provider: Section | None = Field(

@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from seamark.config.catalog import Catalog, Described
+from seamark.config.json_schema import SchemaWriter
 from seamark.config.pipeline import PipelineFile, StatefulIngestionOptions
 from seamark.config.project import ProjectFile
 from seamark.config.spark import SparkOptions
@@ -151,7 +152,7 @@ def _connector_section(connector: Described) -> str:
 
 def options_table(model: type[BaseModel]) -> str:
     """A model's keys: what each takes, its default, what it means."""
-    schema = model.model_json_schema()
+    schema = model.model_json_schema(schema_generator=SchemaWriter)
     definitions = schema.get("$defs", {})
     rows = [
         f"| `{key}` | {_cell(_takes(key, field, definitions))} | {_default(key, field, schema)} "

@@ -86,7 +86,6 @@ class CursorOptions(Options):
     )
     settle: Duration = Field(
         timedelta(seconds=3),
-        json_schema_extra={"default": "3s"},
         description="How long planning waits for the safe mark to pass the newest row.",
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 
-from seamark.config.names import is_pattern, last_part
+from seamark.config.names import is_pattern, last_part, parts_of
 from seamark.config.problems import Problem, suggestion
 from seamark.config.streams import StreamSpec, TablePattern, spec_of_table
 from seamark.model.stream import TableInfo
@@ -74,5 +74,6 @@ def _names(items: Sequence[Item]) -> Iterator[str]:
 
 
 def _matches(table: str, patterns: Sequence[str]) -> bool:
-    """By full name, or by the last part where the pattern has no dot."""
-    return any(table == text or fnmatchcase(table if "." in text else last_part(table), text) for text in patterns)
+    """By full name without quotes, or by the last part where the pattern has no dot."""
+    parts = parts_of(table)
+    return any(table == text or fnmatchcase(".".join(parts) if "." in text else parts[-1], text) for text in patterns)

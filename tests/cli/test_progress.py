@@ -33,7 +33,6 @@ def test_outside_a_terminal_there_is_a_line_per_phase(capsys: pytest.CaptureFixt
     assert captured.err.splitlines() == [
         "shop: 1 of 2 streams to run, about 4,200 rows",
         "orders: reading",
-        "orders: preparing, 200 rows, 4.1 kB in 4.0 s",
         "orders: publishing, 200 rows, 4.1 kB in 4.0 s",
         "orders: committing, 200 rows, 4.1 kB in 4.0 s",
         "orders: done, 200 rows, 4.1 kB in 4.0 s",

@@ -29,6 +29,8 @@ PHASES = {
     "done": "done",
 }
 """The steps as people read them."""
+_BRIEF = frozenset({"prepare", "acknowledge"})
+"""Over before anyone could read of them."""
 QUIET_SECONDS = 5.0
 """Outside a terminal, how long rows may come in before another line says so."""
 
@@ -82,13 +84,14 @@ class Lines:
             if phase == moved.phase:
                 return
             moved.phase, moved.said = phase, self._clock()
-            _say(f"{stream}: {PHASES.get(phase, phase)}{self._so_far(moved) if phase != 'stage' else ''}")
+            if phase not in _BRIEF:
+                _say(f"{stream}: {PHASES.get(phase, phase)}{self._so_far(moved) if phase != 'stage' else ''}")
 
     def rows(self, stream: str, rows: int, bytes: int) -> None:
         with self._lock:
             moved = self._of(stream)
             moved.add(rows, bytes)
-            if self._clock() - moved.said >= QUIET_SECONDS:
+            if moved.rows and self._clock() - moved.said >= QUIET_SECONDS:
                 moved.said = self._clock()
                 _say(f"{stream}: {PHASES.get(moved.phase, moved.phase)}{self._so_far(moved)}")
 

@@ -52,9 +52,13 @@ def _source_rows(shop: Path, table: str) -> tuple[list[str], list[tuple[Any, ...
 
 
 def _destination_rows(table: Path, columns: Sequence[str]) -> list[tuple[Any, ...]]:
-    from deltalake import DeltaTable
+    import pyarrow as pa
+    from deltalake import DeltaTable, QueryBuilder
 
-    held = DeltaTable(table).to_pyarrow_table(columns=list(columns)).sort_by("id")
+    # Through its query engine: the plain reader doesn't know deletion vectors, which merges leave behind.
+    listed = ", ".join(f'"{name}"' for name in columns)
+    found = QueryBuilder().register("held", DeltaTable(table)).execute(f"select {listed} from held order by id")
+    held = pa.table(found.read_all())
     values = [[_plain(value) for value in held.column(name).to_pylist()] for name in columns]
     return list(zip(*values, strict=True))
 

@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from seamark.errors import AdoptionRequired, LeaseHeld, SeamarkError
 from tests.sync.actors import Actor
-from tests.sync.world import TABLES, World, make_steps_of_crash_points
+from tests.sync.world import World, make_steps_of_crash_points
 
 WORKERS = ("P", "Q", "R")
 workers = st.sampled_from(WORKERS)
@@ -72,7 +72,10 @@ class Interleavings(RuleBasedStateMachine):
     def a_staged_file_is_lost(self, seed: int) -> None:
         if files := self.world.staged_and_unused():
             # Lost between a worker's last look at its files and its commit is lost after publishing: nothing can help.
-            self.lost_late |= any((actor.point or "").startswith(("destination.publish", "reach.publish")) for actor in self.actors.values())
+            self.lost_late |= any(
+                (actor.point or "").startswith(("destination.publish", "reach.publish"))
+                for actor in self.actors.values()
+            )
             random.Random(seed).choice(files).unlink()
 
     @rule()

@@ -9,6 +9,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,8 @@ Outcome = tuple[RunResult, SeamarkError | None]
 
 def make_steps_of_crash_points(patch: pytest.MonkeyPatch) -> None:
     """Every named crash point becomes a step of the actor that reaches it."""
+    for name in ("seamark.destinations.delta.publish", "seamark.engine.task"):
+        import_module(name)
     for name, module in list(sys.modules.items()):
         if name.startswith("seamark.") and getattr(module, "reach", None) is crash.reach and module is not crash:
             patch.setattr(module, "reach", lambda point: gate_here(f"reach.{point}"))
@@ -45,6 +48,7 @@ def make_steps_of_crash_points(patch: pytest.MonkeyPatch) -> None:
 class World:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
         self.head = 0
         self.runs = 0
         self.late = timedelta()
@@ -54,9 +58,12 @@ class World:
             db.execute("pragma journal_mode = wal")
             for table in TABLES:
                 db.execute(f"create table {table} (id integer primary key)")
-        self.store = open_sqlite(SqliteOptions(path="state.db", fsync=False), folder, self.now)
+        self.open_store()
         self.destination = delta.open(delta.options(path="lake"), folder)
         self.streams = tuple(Stream(name, name, Mode.APPEND, cursor=Cursor("id")) for name in TABLES)
+
+    def open_store(self) -> None:
+        self.store = open_sqlite(SqliteOptions(path="state.db", fsync=False), self.folder, self.now)
 
     def close(self) -> None:
         self.store.close()
@@ -149,7 +156,7 @@ class World:
 
         if not (self.table(name) / "_delta_log").exists():
             return []
-        return [self.table(name) / path for path in DeltaTable(str(self.table(name))).files()]
+        return [Path(uri) for uri in DeltaTable(str(self.table(name))).file_uris()]
 
     def wrong(self) -> str:
         """What data and state disagree on, "" when they agree. Only a prepared checkpoint may explain a difference."""

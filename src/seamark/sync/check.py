@@ -11,7 +11,7 @@ from seamark.sync.tables import require_agreement
 
 
 def check(ctx: Context) -> list[Finding]:
-    """Everything found, the source first; an unreachable source ends it there, since the rest would only repeat that."""
+    """Everything found, the source first; one that can't be reached ends it, since the rest would only repeat that."""
     try:
         findings = ctx.source.check([s for s in ctx.streams if not ctx.only or s.name in ctx.only])
     except SeamarkError as error:

@@ -114,19 +114,26 @@ def _publish_table(checkpoint: Checkpoint, change: TableChange, missing: str, te
     if not missing:
         return term.ctx.destination.publish(checkpoint, change, term.ctx.engine)
     term.ctx.progress.warn(f"{change.stream}: {missing}; the rows will be read again")
+    return _entomb(checkpoint, change, term)
+
+
+def _entomb(checkpoint: Checkpoint, change: TableChange, term: Term) -> TableOutcome:
+    """A table that is gone needs no tombstone: nobody can publish to it, and one made anew has no rows."""
+    if term.ctx.destination.facts(change.table) is None:
+        return TableOutcome(change.stream, has_rows=False, recorded=-1)
     return term.ctx.destination.entomb(checkpoint, change)
 
 
 def _take_back(checkpoint: Checkpoint, change: TableChange, term: Term) -> TableOutcome:
     """A checkpoint that is all or nothing can't be finished: leave none of it."""
-    destination = term.ctx.destination
-    outcome = destination.entomb(checkpoint, change)
-    if outcome.has_rows and not destination.undo(checkpoint, change):
+    outcome = _entomb(checkpoint, change, term)
+    if outcome.has_rows and not term.ctx.destination.undo(checkpoint, change):
         raise StateError(
             f"checkpoint {checkpoint.seq} is in {change.table}; it can't be finished in the others nor taken back",
             f"load everything again: seamark run {checkpoint.pipeline} --full-refresh",
         )
-    return TableOutcome(change.stream, has_rows=False, recorded=outcome.recorded, table_version=outcome.table_version)
+    recorded = checkpoint.tombstone if outcome.has_rows else outcome.recorded
+    return TableOutcome(change.stream, has_rows=False, recorded=recorded)
 
 
 def _moves(plan: StreamPlan, term: Term) -> tuple[BookmarkChange, ...]:

@@ -29,7 +29,9 @@ def require_agreement(
     reload = f"load it again: seamark run {pipeline} --stream {stream} --full-refresh"
     if facts is None:
         if stored.rows_total and not everything:
-            raise DestinationError(f"{table} is gone; the state says that {stored.rows_total} rows were moved into it", reload)
+            raise DestinationError(
+                f"{table} is gone; the state says that {stored.rows_total} rows were moved into it", reload
+            )
         return
     require_owner(pipeline, table, facts)
     if facts.owner != state.uuid:

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -63,8 +63,9 @@ class PostgresServer:
 
     user = "seamark"
 
-    def __init__(self) -> None:
+    def __init__(self, settings: Mapping[str, str] = SETTINGS) -> None:
         self.programs = postgres_programs()
+        self.settings = settings
         self.password = secrets.token_hex(8)
         self.folder = Path(tempfile.mkdtemp(prefix="seamark-postgres-"))
         self.port = 0
@@ -107,7 +108,7 @@ class PostgresServer:
         for _ in range(5):
             self.port = fixed or _free_port()
             command: list[str | Path] = [self.programs / "postgres", "-D", self.folder / "data", "-p", str(self.port)]
-            for name, value in SETTINGS.items():
+            for name, value in self.settings.items():
                 command += ["-c", f"{name}={value}"]
             with (self.folder / "log").open("ab") as log:
                 self._process = subprocess.Popen(

@@ -1,0 +1,1 @@
+"""Speed, measured beside what sets its limit and what people would do otherwise; see README.md."""

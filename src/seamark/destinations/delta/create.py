@@ -17,7 +17,7 @@ def create_table(
     table: str, stream: Stream, shape: Shape, pipeline: str, pipeline_uuid: str, properties: dict[str, str]
 ) -> None:
     """See `Destination.create`. Of several at once one makes it; the others see whose it is."""
-    from deltalake import DeltaTable
+    from deltalake import CommitProperties, DeltaTable
     from deltalake.exceptions import DeltaError
 
     if _is_ours(look(table), pipeline_uuid):
@@ -34,6 +34,8 @@ def create_table(
             description=shape.comment or None,
             configuration={**properties, OWNER: pipeline_uuid, OWNER_NAME: pipeline},
             raise_if_key_not_exists=False,
+            # A second try would not make the table but take over the one that somebody else has made meanwhile.
+            commit_properties=CommitProperties(max_commit_retries=0),
         )
     except (DeltaError, OSError) as error:
         if not _is_ours(look(table), pipeline_uuid):

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from seamark.engine.task import Task
 
 POLL_SECONDS = 0.1
+TIDY_SECONDS = 2.0
+"""How long tasks get to end by themselves when they are told to stop."""
+INTERRUPT_SECONDS = 10.0
 FACTS = "split bigint, facts string"
 
 
@@ -121,10 +124,10 @@ def _collect(frame: DataFrame, session: SparkSession, job: StageJob, board: Noti
 def _interrupt(collecting: _Collecting, session: SparkSession, board: Noticeboard) -> None:
     """Tasks that look at the board clean up and end; whatever does not look is killed by Spark."""
     board.stop()
-    collecting.join(1.0)
+    collecting.join(TIDY_SECONDS)
     if collecting.is_alive():
         session.interruptTag(collecting.tag)
-        collecting.join(10.0)
+        collecting.join(INTERRUPT_SECONDS)
 
 
 def _job_error(error: Exception) -> SeamarkError:

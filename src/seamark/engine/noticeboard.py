@@ -81,6 +81,7 @@ class TaskNotes:
         self._noted = time.monotonic()
         # A reader that comes between truncation and writing finds nothing, and looks again.
         with contextlib.suppress(OSError):
+            self._path.parent.mkdir(parents=True, exist_ok=True)
             self._path.write_text(f"{self._rows} {self._bytes}")
 
     def stopped(self) -> bool:

@@ -41,7 +41,7 @@ class ParquetFile:
         self._schema = schema
         self._cursor = cursor
         self._cursor_max: pa.Scalar | None = None
-        self._rows = 0
+        self._rows = self._told = 0
         self._nulls = dict.fromkeys(schema.names, 0)
         self._with_nan: set[str] = set()
         self._metadata: list[pq.FileMetaData] = []
@@ -59,20 +59,18 @@ class ParquetFile:
 
     def write(self, rows: pa.Table) -> int:
         """Write a row group; how many bytes the file has grown by."""
-        before = self._sink.bytes
         with self._the_disk_speaking():
             self._writer.write_table(rows, row_group_size=ROW_GROUP_ROWS)
         self._rows += rows.num_rows
         self._count(rows)
-        return self._sink.bytes - before
+        return self._growth()
 
     def finish(self) -> int:
         """Write the footer; all of the file is on disk when this returns. How many bytes it has grown by."""
-        before = self._sink.bytes
         with self._the_disk_speaking():
             self._writer.close()
         self._sink.finish()
-        return self._sink.bytes - before
+        return self._growth()
 
     def discard(self) -> None:
         """Take the file away again; nothing that this does can fail."""
@@ -92,6 +90,10 @@ class ParquetFile:
             stats=delta_stats(self._metadata[0], self._schema, self._nulls, self._with_nan),
             cursor_max=self._bookmark(),
         )
+
+    def _growth(self) -> int:
+        before, self._told = self._told, self._sink.bytes
+        return self._told - before
 
     def _count(self, rows: pa.Table) -> None:
         import pyarrow.compute as pc

@@ -71,14 +71,9 @@ class Story:
 
 def tell(story: Story, rows: int) -> None:
     _build(story, rows)
-    _load(story)
-    _change(story)
-    _crash(story)
-    _recover(story)
-    _rest(story)
-    _look(story)
-    _compare(story)
-    _what_next(story)
+    for step in (_load, _change, _crash, _recover, _rest, _look, _compare, _what_next):
+        story.stop.heed()
+        step(story)
 
 
 def _build(story: Story, rows: int) -> None:
@@ -126,6 +121,7 @@ def _crash(story: Story) -> None:
     )
     story.narrator.command(f"SEAMARK_CRASH_AT={CRASH_AT} seamark run")
     status = _run_a_child(story, SEAMARK_CRASH_AT=CRASH_AT)
+    story.stop.heed()
     if status != -signal.SIGKILL:
         raise StateError(f"the run that was to be killed ended with status {status}", "look at what it said above")
     story.narrator.line("killed")
@@ -149,6 +145,7 @@ def _rest(story: Story) -> None:
     story.narrator.command("seamark run")
     began = time.monotonic()
     status = _run_a_child(story)
+    story.stop.heed()
     if status != 0:
         raise StateError(f"a run with nothing to do ended with status {status}", "look at what it said above")
     story.narrator.line(f"({duration(time.monotonic() - began)} from the first to the last instant of the process)")

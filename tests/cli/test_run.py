@@ -190,6 +190,15 @@ def test_following_runs_again_until_asked_to_stop(events: Project) -> None:
     assert process.returncode in (0, 1)
 
 
+def test_asked_to_stop_while_it_waits_it_ends_well_and_at_once(events: Project) -> None:
+    process = events.start("run", "--follow", "--interval", "10m", "--json")
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=LATEST)
+    assert (process.returncode, out) == (0, "")
+
+
 def test_sigterm_stops_as_ctrl_c_does(events: Project) -> None:
     process = follow(events, "--json")
     assert process.stdout is not None
@@ -253,7 +262,8 @@ def test_a_pipeline_may_be_named_by_its_file_from_anywhere(events: Project, tmp_
     elsewhere = Project(tmp_path / "elsewhere")
     result = elsewhere.run("run", str(events.folder / "pipelines" / "shop.yaml"), "--json").ok().json
     assert result["pipeline"] == "shop"
-    assert elsewhere.run("--project", str(events.folder), "status", "shop", "--json").ok().json[0]["version"] > 0
+    for words in (("--project", str(events.folder), "status"), ("status", f"--project={events.folder}")):
+        assert elsewhere.run(*words, "--json").ok().json[0]["version"] > 0
 
 
 def test_discover_lists_tables_and_writes_streams(events: Project) -> None:

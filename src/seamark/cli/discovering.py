@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Any
 
 import typer
 
 from seamark.cli.options import only_one
-from seamark.cli.output import heading, json_document, say, table
+from seamark.cli.output import heading, json_document, say, table, write
 from seamark.cli.session import opened
 from seamark.cli.wording import count, size
 from seamark.model.document import table_document
@@ -24,7 +23,7 @@ def discover_tables(
     if as_json:
         json_document([table_document(found) for found in tables])
     elif as_yaml:
-        sys.stdout.write(streams_yaml(tables))
+        write(streams_yaml(tables))
     else:
         _show(tables, columns)
     return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime
@@ -15,7 +16,18 @@ Row = Sequence[str]
 
 def say(text: str = "") -> None:
     """A line of a command's answer."""
-    sys.stdout.write(text + "\n")
+    write(text + "\n")
+
+
+def write(text: str, flush: bool = False) -> None:
+    """To stdout. When its reader has left (`| head`), the rest goes nowhere in silence: what the command does still
+    counts."""
+    try:
+        sys.stdout.write(text)
+        if flush:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def heading(text: str) -> None:
@@ -35,8 +47,7 @@ def json_document(document: Any) -> None:
 
 
 def json_line(document: Any, indent: int | None = None) -> None:
-    sys.stdout.write(json.dumps(document, default=_plain, ensure_ascii=False, indent=indent) + "\n")
-    sys.stdout.flush()
+    write(json.dumps(document, default=_plain, ensure_ascii=False, indent=indent) + "\n", flush=True)
 
 
 def table(columns: Sequence[str], rows: Iterable[Row], indent: int = 0) -> None:

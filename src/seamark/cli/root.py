@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +13,7 @@ from typer.main import get_command
 from seamark import __version__
 from seamark.cli import failure
 from seamark.cli.group import RootGroup, help_width
-from seamark.cli.output import json_document
+from seamark.cli.output import json_document, write
 from seamark.cli.session import Session
 from seamark.errors import SeamarkError
 
@@ -76,10 +75,8 @@ def execute(arguments: Sequence[str]) -> int:
     wants_json = "--json" in arguments
     try:
         status = root_command().main(args=list(arguments), prog_name="seamark", standalone_mode=False)
-        sys.stdout.flush()
+        write("", flush=True)
         return status if isinstance(status, int) else 0
-    except BrokenPipeError:
-        return _reader_left()
     except Exception as error:  # noqa: BLE001 - this is where all of them end, each reported
         if "--debug" in arguments and not isinstance(error, typer.TyperException):
             import traceback
@@ -89,11 +86,8 @@ def execute(arguments: Sequence[str]) -> int:
 
 
 def _ended(error: Exception, wants_json: bool, arguments: Sequence[str]) -> int:
-    try:
-        if wants_json:
-            json_document(failure.document(error))
-    except BrokenPipeError:
-        _reader_left()
+    if wants_json:
+        json_document(failure.document(error))
     if isinstance(error, SeamarkError):
         failure.report(error.message, error.hint)
         return error.exit_status
@@ -125,9 +119,3 @@ def _folder_of(arguments: Sequence[str]) -> Path:
     if "--project" in words[:-1]:
         return Path(words[words.index("--project") + 1])
     return Path.cwd()
-
-
-def _reader_left() -> int:
-    """Whoever read stdout has gone (`| head`): what is still buffered goes nowhere, in silence."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0

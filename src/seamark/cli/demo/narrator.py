@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 
 from seamark.cli.demo.shop import Told
-from seamark.cli.output import say
+from seamark.cli.output import say, write
 from seamark.cli.progress import RunProgress, WarningsOnly, shown
 from seamark.cli.terminal import is_terminal, styled
 
@@ -31,8 +31,7 @@ class Narrator:
 
     def line(self, text: str = "") -> None:
         if not self.silent:
-            say(text)
-            sys.stdout.flush()
+            write(text + "\n", flush=True)
 
     @contextmanager
     def progress(self) -> Iterator[RunProgress]:

@@ -118,6 +118,9 @@ def _first_misfit(array: pa.Array, declared: pa.DataType) -> tuple[int, str]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if pa.types.is_list(array.type):  # a cast of a slice of lists casts all that the lists before and after it hold, too
+        element, value = _first_misfit(_flat(array), declared.value_type)
+        return pc.list_parent_indices(array)[element].as_py(), value
     start, length = 0, len(array)
     while length > 1:
         half = length // 2
@@ -129,14 +132,21 @@ def _first_misfit(array: pa.Array, declared: pa.DataType) -> tuple[int, str]:
     return start, _shown(array, start)
 
 
+def _flat(array: pa.Array) -> pa.Array:
+    import pyarrow as pa
+
+    flat = array.flatten()
+    return flat.storage if isinstance(flat.type, pa.BaseExtensionType) else flat
+
+
 def _require_years(array: pa.Array, field: pa.Field, place: Place, batch: pa.RecordBatch) -> None:
     """Years 1 to 9999: drivers turn infinity, and what lies outside, into numbers that look like other moments."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    flat = array
-    while pa.types.is_list(flat.type):
-        flat = flat.flatten()
+    flat, rows = array, None
+    if pa.types.is_list(array.type):
+        flat, rows = array.flatten(), pc.list_parent_indices(array)
     bounds = _TEMPORAL_BOUNDS.get("timestamp" if pa.types.is_timestamp(flat.type) else str(flat.type)[:6])
     if bounds is None or not len(flat):
         return
@@ -146,8 +156,8 @@ def _require_years(array: pa.Array, field: pa.Field, place: Place, batch: pa.Rec
         return
     outside = pc.or_(pc.less(numbers, bounds[0]), pc.greater(numbers, bounds[1]))
     at = pc.index(outside, True).as_py()
-    where = in_row(batch, at, place) if flat is array else ""
-    raise misfit(place, field, _moment(numbers[at].as_py(), flat.type), where)
+    row = at if rows is None else rows[at].as_py()
+    raise misfit(place, field, _moment(numbers[at].as_py(), flat.type), in_row(batch, row, place))
 
 
 _BEFORE_ALL = -3_000_000

@@ -253,7 +253,7 @@ CROSS JOIN LATERAL (
     UNION SELECT v.oid FROM needed JOIN pg_type t ON t.oid = needed.oid
       CROSS JOIN LATERAL (VALUES (t.typbasetype), (t.typelem)) v(oid) WHERE v.oid <> 0)
   SELECT json_agg(json_build_array(t.oid::int8, t.typname, tn.nspname, t.typtype, t.typcategory,
-           CASE WHEN t.typlen = -1 AND t.typcategory = 'A' THEN t.typelem::int8 ELSE 0 END,
+           CASE WHEN (SELECT e.typarray FROM pg_type e WHERE e.oid = t.typelem) = t.oid THEN t.typelem::int8 ELSE 0 END,
            t.typbasetype::int8, t.typtypmod)) AS list
   FROM needed JOIN pg_type t ON t.oid = needed.oid JOIN pg_namespace tn ON tn.oid = t.typnamespace) types
 WHERE {_VISIBLE} AND {{where}} ORDER BY {{order}}"""

@@ -40,7 +40,6 @@ class ServerFacts:
     database: str
     timezone: str
     """The zone that sessions start with in this database."""
-    encoding: str
     in_recovery: bool
     sees_sessions: bool
     """Whether the user may see what other users' sessions do (pg_read_all_stats)."""
@@ -48,7 +47,7 @@ class ServerFacts:
 
 _FACTS = """
 SELECT current_setting('server_version_num')::int, current_user::text, current_database()::text,
-       current_setting('TimeZone'), current_setting('server_encoding'), pg_is_in_recovery(),
+       current_setting('TimeZone'), pg_is_in_recovery(),
        pg_has_role('pg_read_all_stats', 'USAGE')"""
 
 
@@ -140,7 +139,7 @@ def connect(options: PostgresOptions) -> tuple[psycopg.Connection[tuple[Any, ...
         connection.close()
         raise translated(error, doing, options.url) from error
     assert row is not None
-    facts = ServerFacts(*row[:7])
+    facts = ServerFacts(*row[:6])
     if facts.version < 120000:
         connection.close()
         raise SourceError(f"{options.url} is Postgres {facts.version // 10000}", "Postgres 12 or later is needed")

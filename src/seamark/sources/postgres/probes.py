@@ -158,7 +158,9 @@ def _writers(relation: Relation, ignored: Sequence[str]) -> str:
                  extract(epoch FROM coalesce(a.xact_start, p.prepared)), coalesce(a.state, ''), l.virtualtransaction,
                  coalesce(p.gid, '')))
         FROM pg_locks l LEFT JOIN pg_stat_activity a ON a.pid = l.pid
-        LEFT JOIN pg_prepared_xacts p ON l.pid IS NULL AND l.virtualtransaction = '-1/' || p.transaction
+        LEFT JOIN pg_locks x ON l.pid IS NULL AND x.pid IS NULL AND x.locktype = 'transactionid'
+          AND x.virtualtransaction = l.virtualtransaction
+        LEFT JOIN pg_prepared_xacts p ON p.transaction = x.transactionid
         WHERE l.locktype = 'relation' AND l.granted AND l.mode IN ({modes})
           AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
           AND l.pid IS DISTINCT FROM pg_backend_pid() AND {tables}

@@ -38,8 +38,6 @@ class PostgresReader:
     place: Place
     arrays: tuple[str, ...] = ()
     """The columns that DIMENSIONS counts."""
-    check_text: bool = False
-    """Whether the database lets in text of any bytes (SQL_ASCII)."""
 
     def __call__(self, split: Split) -> Iterator[pa.RecordBatch]:
         from seamark.engine.arrow import arrow_schema
@@ -50,7 +48,7 @@ class PostgresReader:
             cursor.execute(split.query)
             for batch in cursor.fetch_record_batch():
                 self._require_flat_arrays(batch)
-                yield conform(batch, schema, self.place, self.check_text)
+                yield conform(batch, schema, self.place)
 
     @contextmanager
     def _cursor(self) -> Iterator[Any]:

@@ -25,7 +25,6 @@ class Snapshot:
 
     id: str
     version: int
-    encoding: str
     connection: psycopg.Connection[tuple[Any, ...]]
 
     def row(self, query: str) -> tuple[Any, ...]:
@@ -51,7 +50,7 @@ def exported(options: PostgresOptions, relation: Relation) -> Iterator[Snapshot]
         try:
             connection.execute("; ".join(opening).encode())
             (name,) = connection.execute("SELECT pg_export_snapshot()").fetchone() or ("",)
-            snapshot = Snapshot(name, server.version, server.encoding, connection)
+            snapshot = Snapshot(name, server.version, connection)
         except psycopg.Error as error:
             raise translated(error, f"taking a snapshot to read {relation.label}", options.url) from error
         yield snapshot

@@ -99,7 +99,6 @@ class PostgresSource:
                     schema=shape.schema,
                     place=Place(relation.label, stream.key),
                     arrays=arrays,
-                    check_text=snapshot.encoding == "SQL_ASCII",
                 ),
             )
 

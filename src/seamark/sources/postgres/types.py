@@ -165,7 +165,8 @@ def column_read(relation: Relation, column: PgColumn, cast: DataType | None) -> 
     rule = _rule(relation, column, element, typmod, needed=cast is None)
     wanted = cast.item if cast else None
     ours, casts = _as_declared(rule) if wanted is None else _as_cast(relation, column, rule, wanted)
-    sql = name + "".join(f"::{step}[]" for step in casts)
+    # Sliced whole, it begins with element 1: the driver refuses other lower bounds, which a list has no place for.
+    sql = f"({name})[:]" + "".join(f"::{step}[]" for step in casts)
     return ColumnRead(column.name, list_of(ours), sql, column.type_text, is_array=True)
 
 

@@ -1,0 +1,115 @@
+"""The real `seamark run`, killed by SIGKILL at every point it comes to; run again, nothing is lost and nothing twice."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from seamark.crash import POINTS
+from tests.crash.conftest import Cases
+
+SOURCES = ("sqlite", "postgres")
+MODES = ("append", "merge", "replace")
+PUBLISHED = POINTS[POINTS.index("prepare.after") :]
+"""The points that recovery passes, too."""
+
+QUICK = {
+    ("sqlite", "append"): {
+        "stage.before",
+        "stage.after",
+        "prepare.before",
+        "prepare.after",
+        "publish.looked",
+        "publish.after",
+        "commit.before",
+        "acknowledge.after",
+    },
+    ("postgres", "append"): {"stage.task", "publish.evolved", "publish.written", "commit.after"},
+    ("sqlite", "merge"): {"publish.written"},
+    ("postgres", "merge"): {"publish.evolved"},
+    ("sqlite", "replace"): {"publish.before", "publish.written", "publish.evolved"},
+    ("postgres", "replace"): {"prepare.after", "commit.before", "acknowledge.before"},
+}
+"""What is not marked slow: every point and every mode at least once."""
+
+
+def matrix() -> list[object]:
+    every = itertools.product(SOURCES, MODES, POINTS)
+    return [
+        pytest.param(source, mode, point, marks=[] if point in QUICK[source, mode] else [pytest.mark.slow])
+        for source, mode, point in every
+    ]
+
+
+@pytest.mark.parametrize(("source", "mode", "point"), matrix())
+def test_killed_at(cases: Cases, source: str, mode: str, point: str) -> None:
+    case = cases.loaded(source, mode)
+    case.change()
+    if point == "publish.evolved":
+        case.add_column()
+    case.crash(point)
+    case.require_recovery()
+
+
+FIRST = [point for point in POINTS if point != "publish.evolved"]
+FIRST_QUICK = {
+    ("sqlite", "append", "stage.before"),
+    ("sqlite", "merge", "publish.written"),
+    ("postgres", "append", "prepare.after"),
+    ("sqlite", "replace", "stage.after"),
+}
+
+
+@pytest.mark.parametrize(
+    ("source", "mode", "point"),
+    [
+        pytest.param(*case, marks=[] if case in FIRST_QUICK else [pytest.mark.slow])
+        for case in itertools.product(SOURCES, MODES, FIRST)
+    ],
+)
+def test_killed_in_the_very_first_run(cases: Cases, source: str, mode: str, point: str) -> None:
+    """When it starts there is neither a state store nor a table."""
+    case = cases.fresh(source, mode)
+    case.crash(point)
+    case.require_recovery()
+
+
+TWICE_QUICK = {
+    ("sqlite", "append", "prepare.after", "publish.looked"),
+    ("sqlite", "append", "publish.written", "commit.before"),
+    ("sqlite", "replace", "publish.looked", "publish.written"),
+    ("postgres", "append", "commit.before", "commit.after"),
+}
+
+
+def crashes_of_recovery() -> list[object]:
+    """Where the run is killed, and where the one that recovers is."""
+    firsts = ("prepare.after", "publish.looked", "publish.written", "commit.before")
+    every = itertools.product(
+        SOURCES, MODES, firsts, [p for p in PUBLISHED if p not in (*PUBLISHED[:1], "publish.evolved")]
+    )
+    return [
+        pytest.param(*case, marks=[] if case in TWICE_QUICK else [pytest.mark.slow])
+        for case in every
+        if case[:2] != ("postgres", "merge") and not is_passed_by(*case[1:])
+    ]
+
+
+def is_passed_by(mode: str, point: str, then: str) -> bool:
+    """Whether recovery finds the rows in the table, and so never comes to the points where they are written. A table
+    that is replaced is written again in the same run."""
+    return (
+        mode != "replace"
+        and point in ("publish.written", "commit.before")
+        and then in ("publish.looked", "publish.written")
+    )
+
+
+@pytest.mark.parametrize(("source", "mode", "point", "then"), crashes_of_recovery())
+def test_killed_again_while_it_recovers(cases: Cases, source: str, mode: str, point: str, then: str) -> None:
+    case = cases.loaded(source, mode)
+    case.change()
+    case.crash(point)
+    case.crash(then)
+    case.require_recovery()

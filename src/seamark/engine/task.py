@@ -66,7 +66,7 @@ def stage_split(task: Task, split: Split, watch: Watch) -> tuple[StagedFile, ...
         with contextlib.closing(_generator(task.reader(split))) as batches:
             for batch in batches:
                 if watch.stopped():
-                    raise Cancelled("staging was stopped")
+                    raise Cancelled("staging was stopped", "run it again: it goes on from the last checkpoint")
                 writer.write(batch)
         return writer.finish()
     except BaseException:

@@ -95,6 +95,7 @@ def _move(term: Term, ledger: _Ledger, ended_badly: bool) -> None:
             ledger.errors.append(stream_plan.problem)
         elif stream_plan.runs:
             _run_or_record(stream_plan, term, ledger)
+    ctx.cancellation.heed()
 
 
 def _recover_and_plan(term: Term, ended_badly: bool) -> PipelinePlan:

@@ -54,11 +54,14 @@ def variables() -> dict[str, str]:
     return {name: os.environ[name] for name in _ACTS if name in os.environ}
 
 
-def take(variables: dict[str, str]) -> None:
+def take(asked: dict[str, str]) -> None:
     """In a task's process: crash as the process that sent the task was asked to, and only so."""
+    if asked == variables():
+        return
+    _seen.clear()
     for name in _ACTS:
         os.environ.pop(name, None)
-    os.environ.update(variables)
+    os.environ.update(asked)
 
 
 def _is_first(marker: str) -> bool:

@@ -33,9 +33,10 @@ CREATE TABLE {name} (
 
 _ROWS = """
 INSERT INTO {name}
-SELECT id, (id * 7919) % 250000, (ARRAY['new', 'paid', 'packed', 'shipped', 'returned'])[1 + id % 5],
-       round((id * 31 % 1000000)::numeric / 100 + 1, 2), md5(id::text), '2024-01-01Z'::timestamptz + id * interval '4 s'
-FROM generate_series({first}, {last}) id"""
+SELECT id, (id * 7919::bigint) % 250000, (ARRAY['new', 'paid', 'packed', 'shipped', 'returned'])[1 + id % 5],
+       round((id * 31 % 1000000)::numeric / 100 + 1, 2), left(md5(id::text), 24),
+       '2024-01-01Z'::timestamptz + id * interval '4 s'
+FROM generate_series({first}::bigint, {last}::bigint) id"""
 
 
 @dataclass(frozen=True)

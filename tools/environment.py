@@ -148,7 +148,8 @@ def install(lock: str) -> None:
     if not works([PYTHON, "-c", at_home]):
         run([program, "venv", "--quiet", "--clear", "--python", sys.executable, VENV], env)
     base = {name for name, _ in blocks(lock)} - {JRE_PACKAGE}
-    exactly: list[str | Path] = ["pip", "sync", "--python", PYTHON, "--require-hashes"]
+    # Compiled now, once: where PYTHONDONTWRITEBYTECODE is set each start would compile all that it imports.
+    exactly: list[str | Path] = ["pip", "sync", "--python", PYTHON, "--require-hashes", "--compile-bytecode"]
     run([program, *exactly, select(lock, base, Path(".tools/packages.lock"))], env)
     run([program, "pip", "install", "--quiet", "--python", PYTHON, "--no-deps", "--no-build-isolation", "-e", "."], env)
 

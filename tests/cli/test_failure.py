@@ -18,29 +18,31 @@ def test_an_error_is_a_line_that_says_what_and_one_that_says_what_to_do(capsys: 
 
 def test_a_config_error_names_file_and_line() -> None:
     error = ConfigError("unknown key 'stram'", "did you mean 'streams'?", "shop.yaml:3")
-    assert failure.document(error) == {"error": "shop.yaml:3: unknown key 'stram'", "hint": "did you mean 'streams'?"}
+    assert failure.document(error) == {
+        "status": "failed",
+        "error": "shop.yaml:3: unknown key 'stram'",
+        "hint": "did you mean 'streams'?",
+    }
 
 
-def test_an_unexpected_error_leaves_its_traceback_in_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unexpected_error_leaves_its_traceback_in_a_file(tmp_path: Path) -> None:
     try:
         raise KeyError("postgresql://ann:hunter2@db/x")
     except KeyError as error:
-        failure.report_unexpected(error, tmp_path)
-    err = capsys.readouterr().err
+        told = failure.foreseen(error, tmp_path)
     (log,) = (tmp_path / ".seamark" / "logs").iterdir()
-    assert str(log) in err
-    assert "Traceback" not in err
+    assert str(log) in told.hint
+    assert "Traceback" not in told.message + told.hint
     assert "Traceback" in log.read_text()
-    assert "hunter2" not in err + log.read_text()
+    assert "hunter2" not in told.message + told.hint + log.read_text()
 
 
-def test_an_unwritable_folder_does_not_hide_the_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unwritable_folder_does_not_hide_the_error(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("")
-    failure.report_unexpected(KeyError("x"), blocked)
-    err = capsys.readouterr().err
-    assert "unexpected KeyError" in err
-    assert "error-" in err
+    told = failure.foreseen(KeyError("x"), blocked)
+    assert "unexpected KeyError" in told.message
+    assert "error-" in told.hint
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -167,6 +168,37 @@ def test_someone_else_holding_the_lease_is_exit_status_3(events: Project) -> Non
 def _is_stopped(pid: int) -> bool:
     stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
     return stat.rpartition(")")[2].split()[0] == "T"
+
+
+def test_a_killed_run_shows_in_the_status_until_the_next_one(events: Project) -> None:
+    assert events.run("run", SEAMARK_CRASH_AT="publish.after").status == -signal.SIGKILL
+    shown = events.run("status").ok().out
+    assert "it is gone, and the next run takes over" in shown
+    assert "checkpoint 1 is prepared; the next run finishes it or takes it back" in shown
+    assert "events: recovering" in events.run("run").ok().err
+    assert "unfinished" not in events.run("status").ok().out
+
+
+def test_debug_shows_the_traceback_of_an_error(events: Project) -> None:
+    assert "Traceback" not in events.run("run", "shap").err
+    done = events.run("run", "--debug", "shap")
+    assert "Traceback" in done.err
+    assert done.status == 2
+
+
+def test_an_error_that_nobody_foresaw_is_lines_and_a_document_too(events: Project) -> None:
+    broken = "import seamark.app as a; a.App.run = lambda *w, **k: 1 / 0; from seamark.cli.main import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", broken, "run", "--json"], cwd=events.folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    document = json.loads(done.stdout)
+    assert (document["pipeline"], document["status"]) == ("shop", "failed")
+    assert document["error"] == "unexpected ZeroDivisionError: division by zero"
+    assert "Traceback" not in done.stderr
+    (log,) = (events.folder / ".seamark" / "logs").glob("error-*.log")
+    assert str(log) in done.stderr
+    assert "ZeroDivisionError" in log.read_text()
 
 
 def follow(project: Project, *arguments: str) -> subprocess.Popen[str]:

@@ -34,7 +34,7 @@ def warn(message: str) -> None:
 
 def document(error: BaseException) -> dict[str, Any]:
     """The JSON that a failed command with `--json` leaves on stdout."""
-    facts = {"error": message_of(error)}
+    facts = {"status": "failed", "error": message_of(error)}
     hint = getattr(error, "hint", "")
     return facts | {"hint": hint} if hint else facts
 
@@ -45,9 +45,16 @@ def message_of(error: BaseException) -> str:
     return without_secrets(f"{type(error).__name__}: {error}")
 
 
-def report_unexpected(error: BaseException, root: Path) -> None:
-    """An error that nobody foresaw: a line, and the full traceback in a file that the line names."""
-    report(f"unexpected {message_of(error)}", _where_the_traceback_is(error, root))
+def foreseen(error: Exception, root: Path) -> SeamarkError:
+    """`error` as one of ours. Of one that nobody foresaw the full traceback goes to a file, which the hint names."""
+    if isinstance(error, SeamarkError):
+        return error
+    return SeamarkError(f"unexpected {message_of(error)}", _where_the_traceback_is(error, root))
+
+
+def show_traceback(error: BaseException) -> None:
+    """What --debug asks for."""
+    sys.stderr.write(without_secrets("".join(traceback.format_exception(error))))
 
 
 def without_secrets(text: str) -> str:

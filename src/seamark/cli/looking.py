@@ -24,7 +24,7 @@ from seamark.model.document import (
     state_document,
     status_document,
 )
-from seamark.model.state import NO_PARTITION, HistoryEntry, State
+from seamark.model.state import NO_PARTITION, HistoryEntry, Lease, State
 from seamark.model.status import PipelineStatus, StreamStatus
 from seamark.sources.base import Finding
 
@@ -101,8 +101,7 @@ def show_pipeline(status: PipelineStatus) -> None:
 def _standing(status: PipelineStatus) -> list[tuple[str, str]]:
     lines = []
     if status.lease is not None:
-        holder = status.lease.holder
-        lines.append(("held by", f"process {holder.pid} on {holder.host}, since {_when(status.lease.acquired_at)}"))
+        lines.append(("held by", _holder(status.lease)))
     if status.prepared is not None:
         lines.append(
             ("unfinished", f"checkpoint {status.prepared} is prepared; the next run finishes it or takes it back")
@@ -115,6 +114,13 @@ def _standing(status: PipelineStatus) -> list[tuple[str, str]]:
         if run.error:
             lines.append(("error", run.error))
     return lines
+
+
+def _holder(lease: Lease) -> str:
+    from seamark.state.process import is_gone
+
+    holder = f"process {lease.holder.pid} on {lease.holder.host}, since {_when(lease.acquired_at)}"
+    return f"{holder}; it is gone, and the next run takes over" if is_gone(lease.holder) else holder
 
 
 def _stream_row(stream: StreamStatus) -> tuple[str, ...]:

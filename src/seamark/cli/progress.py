@@ -158,8 +158,8 @@ class LiveBars:
                 completed=moved.rows,
                 # One more than there is: a bar that is full counts as finished, and publishing is still to come.
                 total=max(known, moved.rows + 1) if known is not None else None,
-                rows=count(moved.rows),
-                size=size(moved.bytes),
+                rows=count(moved.rows) if moved.rows else "",
+                size=size(moved.bytes) if moved.rows else "",
                 rate=moved.rate(time.monotonic()),
             )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
@@ -15,7 +14,6 @@ from seamark.cli import failure
 from seamark.cli.group import RootGroup, help_width
 from seamark.cli.output import json_document, write
 from seamark.cli.session import Session
-from seamark.errors import SeamarkError
 
 
 class Seamark(RootGroup):
@@ -79,25 +77,21 @@ def execute(arguments: Sequence[str]) -> int:
         return status if isinstance(status, int) else 0
     except Exception as error:  # noqa: BLE001 - this is where all of them end, each reported
         if "--debug" in arguments and not isinstance(error, typer.TyperException):
-            import traceback
-
-            sys.stderr.write(failure.without_secrets(traceback.format_exc()))
+            failure.show_traceback(error)
         return _ended(error, wants_json, arguments)
 
 
 def _ended(error: Exception, wants_json: bool, arguments: Sequence[str]) -> int:
     if wants_json:
         json_document(failure.document(error))
-    if isinstance(error, SeamarkError):
-        failure.report(error.message, error.hint)
-        return error.exit_status
     if isinstance(error, typer.TyperException):
         return _called_wrongly(error, arguments)
     if isinstance(error, typer.Abort):
         failure.report("nothing was done, because the question was not answered with yes", "--yes answers it")
         return 1
-    failure.report_unexpected(error, _folder_of(arguments))
-    return 1
+    told = failure.foreseen(error, _folder_of(arguments))
+    failure.report(told.message, told.hint)
+    return told.exit_status
 
 
 def _called_wrongly(error: typer.TyperException, arguments: Sequence[str]) -> int:

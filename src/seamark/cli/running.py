@@ -37,6 +37,7 @@ class RunCall:
     yes: bool = False
     quiet: bool = False
     as_json: bool = False
+    debug: bool = False
 
     @property
     def options(self) -> RunOptions:
@@ -122,13 +123,16 @@ def _follow(app: App, names: Sequence[str], call: RunCall, pause: float, stop: S
 
 
 def _one_run(app: App, name: str, call: RunCall, stop: Stop) -> RunOutcome:
-    """One run and its errors told; what is wrong with the configuration is an outcome too, so that others still run."""
+    """One run and its errors told. Whatever ended it is an outcome too, so that the other pipelines still run."""
     try:
         with shown(call.quiet or call.as_json) as progress:
             outcome = app.run(name, call.options, progress, stop)
-    except SeamarkError as error:
-        result = RunResult(name, "", "failed", (), 0, 0.0, spark_started=False, error=error.message)
-        outcome = RunOutcome(result, error)
+    except Exception as error:  # noqa: BLE001 - reported, and the exit status says so
+        if call.debug:
+            failure.show_traceback(error)
+        told = failure.foreseen(error, app.project.root)
+        result = RunResult(name, "", "failed", (), 0, 0.0, spark_started=False, error=told.message)
+        outcome = RunOutcome(result, told)
     if outcome.error is not None:
         failure.report(outcome.error.message, outcome.error.hint)
     return outcome

@@ -8,6 +8,7 @@ import typer
 
 from seamark.cli.group import TeachingCommand, command_app, examples
 from seamark.cli.options import AsJson, FullRefresh, Pipelines, Streams
+from seamark.cli.session import session_of
 
 app = command_app()
 
@@ -64,5 +65,6 @@ def run(
             yes=yes,
             quiet=quiet,
             as_json=as_json,
+            debug=session_of(ctx).debug,
         ),
     )

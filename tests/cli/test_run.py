@@ -222,6 +222,16 @@ def test_following_runs_again_until_asked_to_stop(events: Project) -> None:
     assert process.returncode in (0, 1)
 
 
+def test_following_refreshes_only_once(events: Project) -> None:
+    events.run("run").ok()
+    process = follow(events, "--full-refresh", "--json")
+    assert process.stdout is not None
+    results = [json.loads(process.stdout.readline()) for _ in range(3)]
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=LATEST)
+    assert [result["streams"][0]["rows"] for result in results] == [3, 0, 0]
+
+
 def test_asked_to_stop_while_it_waits_it_ends_well_and_at_once(events: Project) -> None:
     process = events.start("run", "--follow", "--interval", "10m", "--json")
     assert process.stdout is not None

@@ -20,9 +20,12 @@ def run(arguments: Sequence[str]) -> int:
     if list(arguments) == ["--version"]:
         sys.stdout.write(f"seamark {__version__}\n")
         return 0
-    from seamark.cli.root import execute
+    try:
+        from seamark.cli.root import execute
 
-    return execute(arguments)
+        return execute(arguments)
+    except KeyboardInterrupt:
+        return 130
 
 
 def _print_anything() -> None:

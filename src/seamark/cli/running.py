@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import typer
@@ -49,15 +49,15 @@ def run_pipelines(ctx: typer.Context, call: RunCall) -> int:
     pause = seconds_of(call.interval)
     if call.follow and (call.dry_run or call.preview):
         raise UsageError("--follow runs for real; --dry-run and --preview don't", "leave one of them out")
+    if call.dry_run:
+        return plan_pipelines(ctx, call)
+    if call.preview:
+        return _preview_pipelines(ctx, call, call.preview)
+    if call.full_refresh and not call.yes and can_ask():
+        _confirm(ctx, call)
     stop = Stop()
     with stopping(stop), opened(ctx, call.pipelines) as app:
         names = _names(app, call)
-        if call.dry_run:
-            return _show_plans(app, names, call)
-        if call.preview:
-            return _show_previews(app, names, call.preview, call)
-        if call.full_refresh and not call.yes and can_ask():
-            _confirm(app, names, call)
         if call.follow:
             return _follow(app, names, call, pause, stop)
         return _run_once(app, names, call, stop)
@@ -65,7 +65,16 @@ def run_pipelines(ctx: typer.Context, call: RunCall) -> int:
 
 def plan_pipelines(ctx: typer.Context, call: RunCall) -> int:
     with opened(ctx, call.pipelines) as app:
-        return _show_plans(app, _names(app, call), call)
+        plans = [app.plan(name, call.options) for name in _names(app, call)]
+    if call.as_json:
+        documents = [plan_document(plan) for plan in plans]
+        json_document(documents[0] if len(plans) == 1 else documents)
+    else:
+        for plan in plans:
+            show_plan(plan)
+        if call.dry_run:
+            say("nothing was changed (--dry-run)")
+    return exit_status([stream.problem for plan in plans for stream in plan.streams])
 
 
 def _names(app: App, call: RunCall) -> list[str]:
@@ -120,6 +129,7 @@ def _follow(app: App, names: Sequence[str], call: RunCall, pause: float, stop: S
                 return UsageError.exit_status
         if stop.wait(pause):
             return 0
+        call = replace(call, full_refresh=False)
 
 
 def _one_run(app: App, name: str, call: RunCall, stop: Stop) -> RunOutcome:
@@ -151,21 +161,9 @@ def show_result(outcome: RunOutcome) -> None:
         say(f"  {counted(len(result.streams) - len(moved), 'stream')} had nothing new")
 
 
-def _show_plans(app: App, names: Sequence[str], call: RunCall) -> int:
-    plans = [app.plan(name, call.options) for name in names]
-    if call.as_json:
-        documents = [plan_document(plan) for plan in plans]
-        json_document(documents[0] if len(plans) == 1 else documents)
-    else:
-        for plan in plans:
-            show_plan(plan)
-        if call.dry_run:
-            say("nothing was changed (--dry-run)")
-    return exit_status([stream.problem for plan in plans for stream in plan.streams])
-
-
-def _show_previews(app: App, names: Sequence[str], limit: int, call: RunCall) -> int:
-    previews = [preview for name in names for preview in app.preview(name, limit, call.options)]
+def _preview_pipelines(ctx: typer.Context, call: RunCall, limit: int) -> int:
+    with opened(ctx, call.pipelines) as app:
+        previews = [preview for name in _names(app, call) for preview in app.preview(name, limit, call.options)]
     if call.as_json:
         json_document([{"stream": p.stream, "columns": p.columns, "rows": p.rows} for p in previews])
         return 0
@@ -182,11 +180,15 @@ def _cell(value: Any) -> str:
     return value.hex() if isinstance(value, bytes) else str(value)
 
 
-def _confirm(app: App, names: Sequence[str], call: RunCall) -> None:
-    for name in names:
-        plan = app.plan(name, call.options)
+def _confirm(ctx: typer.Context, call: RunCall) -> None:
+    """Ask before everything is read again; typer.Abort when the answer isn't yes."""
+    with opened(ctx, call.pipelines) as app:
+        plans = [app.plan(name, call.options) for name in _names(app, call)]
+    for plan in plans:
         rows = [stream.estimate.rows for stream in plan.streams if stream.runs]
         known = sum(row for row in rows if row is not None)
         about = f"about {counted(known, 'row')}" if None not in rows else "all rows"
         streams = ", ".join(stream.stream.name for stream in plan.streams)
-        typer.confirm(f"{name}: read {about} of {streams} again and replace their tables?", abort=True, err=True)
+        typer.confirm(
+            f"{plan.pipeline}: read {about} of {streams} again and replace their tables?", abort=True, err=True
+        )

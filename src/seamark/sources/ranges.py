@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-ROWS_PER_SPLIT = 300_000
+ROWS_PER_SPLIT = 500_000
 BYTES_PER_SPLIT = 256 << 20
 SMALL = 50_000
 """Fewer rows than this are one split: starting a second task would cost more than it saves."""

@@ -91,8 +91,8 @@ class Destination(Protocol):
         """(token, seq) of what was staged under this incarnation by tokens older than `token`, published or not."""
 
     def sweep(self, table: str, incarnation: str, strays: Collection[tuple[int, int]]) -> int:
-        """Delete what was staged under these, which the caller knows were never published; files that the table
-        refers to stay all the same. How many files went."""
+        """Delete what was staged under these, which the caller knows were never published or have been merged; files
+        that the table refers to stay all the same. How many files went."""
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 import uuid
@@ -47,8 +48,18 @@ def stage_in_spark(job: StageJob, session: SparkSession, attempts: int) -> tuple
         # A split that was merely told to stop says nothing of why.
         raise next((f for f in failures if f.kind != Cancelled.__name__), failures[0]).error()
     files = _staged(outcomes)
+    _remove_leftovers(job, files)
     job.on_progress(*board.rest(sum(file.rows for file in files), sum(file.bytes for file in files)))
     return files
+
+
+def _remove_leftovers(job: StageJob, files: tuple[StagedFile, ...]) -> None:
+    """What attempts left that were killed: all else in the folder is published, and nobody would look for it there."""
+    kept = {Path(job.root, file.path) for file in files}
+    for path in Path(job.root, job.folder).glob("*.parquet"):
+        if path not in kept:
+            with contextlib.suppress(OSError):
+                path.unlink()
 
 
 def _staged(outcomes: list[dict[str, Any]]) -> tuple[StagedFile, ...]:

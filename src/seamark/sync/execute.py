@@ -13,7 +13,7 @@ from seamark.model.state import RunRecord
 from seamark.sync.context import Context
 from seamark.sync.plan import make_plan
 from seamark.sync.recover import adopt, recover
-from seamark.sync.steps import acknowledge, commit, prepare, publish, stage
+from seamark.sync.steps import acknowledge, clean, commit, prepare, publish, stage
 from seamark.sync.term import Term, holding
 
 _ENDED_WELL = ("succeeded", "skipped")
@@ -48,6 +48,7 @@ def run_stream(plan: StreamPlan, term: Term) -> tuple[Checkpoint, bool]:
     outcomes = publish(checkpoint, term)
     commit(checkpoint, outcomes, term)
     acknowledge([plan.stream.name], term)
+    clean(checkpoint, term)
     return checkpoint, all(outcome.has_rows for outcome in outcomes)
 
 

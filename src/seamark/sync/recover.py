@@ -5,7 +5,7 @@ from __future__ import annotations
 from seamark.errors import AdoptionRequired, LeaseLost, StateConflict, StoreBehind
 from seamark.model.checkpoint import Checkpoint
 from seamark.model.state import State, TableOutcome
-from seamark.sync.steps import acknowledge, commit, publish
+from seamark.sync.steps import acknowledge, clean, commit, publish
 from seamark.sync.tables import recovery_hint, require_owner
 from seamark.sync.term import Term
 
@@ -20,6 +20,8 @@ def recover(term: Term, ended_badly: bool) -> None:
     if checkpoint is not None or ended_badly:
         acknowledge([stream.name for stream in term.ctx.streams], term)
         sweep(term)
+    if checkpoint is not None:
+        clean(checkpoint, term)
 
 
 def _resolve(checkpoint: Checkpoint, term: Term) -> tuple[TableOutcome, ...]:

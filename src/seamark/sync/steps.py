@@ -1,4 +1,4 @@
-"""The steps of a checkpoint, in order: stage, prepare, publish, commit, acknowledge. Recovery uses the last three."""
+"""The steps of a checkpoint: stage, prepare, publish, commit, acknowledge, clean. Recovery uses the last four."""
 
 from __future__ import annotations
 
@@ -108,6 +108,14 @@ def acknowledge(streams: Sequence[str], term: Term) -> None:
             ctx.progress.phase(stream.name, "acknowledge")
             ctx.source.acknowledge(stream, term.state.stream(stream.name).bookmark())
     reach("acknowledge.after")
+
+
+def clean(checkpoint: Checkpoint, term: Term) -> None:
+    """Delete the files that were merged: their rows stand in others now. What was appended is the table's own."""
+    for change in checkpoint.draft.tables:
+        if change.write is Write.MERGE:
+            staged = [(checkpoint.token, checkpoint.seq)]
+            term.ctx.destination.sweep(change.table, checkpoint.incarnation, staged)
 
 
 def _publish_table(checkpoint: Checkpoint, change: TableChange, missing: str, term: Term) -> TableOutcome:

@@ -9,6 +9,7 @@ import pytest
 
 from tests.crash.agreement import recorded_numbers
 from tests.crash.conftest import Cases
+from tests.crash.processes import go_on
 
 
 def deleted(file: Path) -> None:
@@ -28,6 +29,21 @@ def with_flipped_bytes(file: Path) -> None:
 def newest_staged(table: Path) -> list[Path]:
     folders = sorted((table / "staged").iterdir(), key=lambda folder: int(folder.name.rsplit("-", 1)[1]))
     return sorted(folders[-1].rglob("*.parquet"))
+
+
+@pytest.mark.parametrize("damage", [deleted, pytest.param(truncated, marks=pytest.mark.slow)])
+def test_a_staged_file_lost_while_its_own_run_is_about_to_publish(cases: Cases, damage: Callable[[Path], None]) -> None:
+    case = cases.loaded("sqlite", "append")
+    case.change()
+    with case.stopped("prepare.after") as run:
+        damage(newest_staged(case.table)[0])
+        go_on(run)
+        out, err = run.communicate(timeout=60)
+    assert run.returncode == 1, out + err
+    assert "staged files were lost before they were published" in err
+    assert "run it again" in err
+    assert recorded_numbers(case.table)[-1] == 5, "a tombstone for the second checkpoint"
+    case.require_recovery()
 
 
 DAMAGES = (deleted, truncated, with_flipped_bytes)

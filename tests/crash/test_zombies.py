@@ -13,7 +13,7 @@ from tests.crash.processes import go_on
 from tests.crash.test_staged_files import newest_staged
 from tests.servers import wait_until
 
-SHORT = {"lease_ttl": "2s"}
+SHORT = {"lease_ttl": "3s"}
 
 
 def changed(cases: Cases, mode: str = "append", source: str = "sqlite") -> Case:
@@ -24,6 +24,8 @@ def changed(cases: Cases, mode: str = "append", source: str = "sqlite") -> Case:
 
 
 def let_its_lease_end(case: Case) -> None:
+    """Runs from here on have leases of the usual length."""
+    case.configure()
     lease = case.look().status.lease
     assert lease is not None
     wait_until(lambda: datetime.now(UTC) > lease.expires_at, "the lease of the run that stands still ends")

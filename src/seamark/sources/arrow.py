@@ -24,19 +24,11 @@ class Place:
     key: tuple[str, ...] = ()
 
 
-def conform(batch: pa.RecordBatch, schema: pa.Schema, place: Place, check_text: bool = False) -> pa.RecordBatch:
-    """`batch` as `schema` declares it; columns beyond those of the schema are dropped.
-
-    `check_text`: the driver may hand out bytes that are no UTF-8.
-    """
+def conform(batch: pa.RecordBatch, schema: pa.Schema, place: Place) -> pa.RecordBatch:
+    """`batch` as `schema` declares it; columns beyond those of the schema are dropped."""
     import pyarrow as pa
 
-    columns = []
-    for index, field in enumerate(schema):
-        array = _conformed(batch.column(index), field, place, batch)
-        if check_text:
-            _require_text(array, field, place)
-        columns.append(array)
+    columns = [_conformed(batch.column(index), field, place, batch) for index, field in enumerate(schema)]
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
@@ -61,10 +53,27 @@ def _conformed(array: pa.Array, field: pa.Field, place: Place, batch: pa.RecordB
 
     if isinstance(array.type, pa.BaseExtensionType):
         array = array.storage
+    if pa.types.is_binary(array.type) and not pa.types.is_binary(field.type):
+        array = _decoded(array, field, place, batch)
     if array.type != field.type:
         array = _cast(array, field, place, batch)
     _require_years(array, field, place, batch)
     return array
+
+
+def _decoded(array: pa.Array, field: pa.Field, place: Place, batch: pa.RecordBatch) -> pa.Array:
+    """Bytes that the driver hands out for text; they must be UTF-8."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        return pc.cast(array, pa.string())
+    except pa.ArrowInvalid:
+        row, _ = _first_misfit(array, pa.string())
+        raise TypeMappingError(
+            f"column {field.name!r} of {place.table} holds bytes that are not UTF-8 text{in_row(batch, row, place)}",
+            f"read them as they are with `cast: {{{field.name}: binary}}`, or correct them in the source",
+        ) from None
 
 
 def _cast(array: pa.Array, field: pa.Field, place: Place, batch: pa.RecordBatch) -> pa.Array:
@@ -118,7 +127,9 @@ def _first_misfit(array: pa.Array, declared: pa.DataType) -> tuple[int, str]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if pa.types.is_list(array.type):  # a cast of a slice of lists casts all that the lists before and after it hold, too
+    if pa.types.is_list(
+        array.type
+    ):  # a cast of a slice of lists casts all that the lists before and after it hold, too
         element, value = _first_misfit(_flat(array), declared.value_type)
         return pc.list_parent_indices(array)[element].as_py(), value
     start, length = 0, len(array)
@@ -181,20 +192,6 @@ def _moment(number: int, kind: pa.DataType) -> str:
     if number > _LAST_DAY * day or number < _BEFORE_ALL * day:  # a number that wrapped was too great, too
         return "a moment after the year 9999"
     return f"a moment around the year {1 - round(1970 + number / 365.2425 / day)} BC"
-
-
-def _require_text(array: pa.Array, field: pa.Field, place: Place) -> None:
-    import pyarrow as pa
-
-    if not pa.types.is_string(array.type):
-        return
-    try:
-        array.validate(full=True)
-    except pa.ArrowInvalid:
-        raise TypeMappingError(
-            f"column {field.name!r} of {place.table} holds bytes that are not UTF-8 text",
-            f"read them as they are with `cast: {{{field.name}: binary}}`, or correct them in the source",
-        ) from None
 
 
 def _shown(array: pa.Array, row: int) -> str:

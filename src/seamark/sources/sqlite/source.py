@@ -95,7 +95,7 @@ class SqliteSource:
                 schema=shape.schema,
                 place=Place(table.label, stream.key),
                 table=table.sql,
-                locator=tuple(name if name == "rowid" else quoted(name) for name in locator),
+                locator=locator,
                 misfits=misfits,
             ),
         )

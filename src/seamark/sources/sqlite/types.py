@@ -55,14 +55,13 @@ _SIZE = re.compile(r"\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)")
 
 @dataclass(frozen=True)
 class ColumnRead:
-    """A column of the stream. `sql` gives the driver values of one type only; `misfit` is true for a value that has no place
-    in it; `sample` is a value of that type, which tells the driver what to expect."""
+    """A column of the stream. `sql` gives values of one storage class only; `misfit`, if any, is true for a value that has no
+    place in the type."""
 
     name: str
     type: DataType
     sql: str
     misfit: str
-    sample: str
     source_type: str
 
 
@@ -88,8 +87,8 @@ def column_read(table: Table, column: SqliteColumn, cast: DataType | None) -> Co
     made = _value(ours, quoted(column.name), asked_for=cast is not None)
     if made is None:
         raise impossible_cast(table.label, column.name, column.declared, ours)
-    sql, misfit, sample = made
-    return ColumnRead(column.name, ours, sql, misfit, sample, column.declared)
+    sql, misfit = made
+    return ColumnRead(column.name, ours, sql, misfit, column.declared)
 
 
 _CURSORS = {
@@ -107,34 +106,34 @@ def cursor_type(ours: DataType) -> BookmarkType | None:
     return _CURSORS.get(ours.kind)
 
 
-def _value(ours: DataType, c: str, asked_for: bool) -> tuple[str, str, str] | None:
-    """(value, misfit, sample) as SQL over the column `c`."""
+def _value(ours: DataType, c: str, asked_for: bool) -> tuple[str, str] | None:
+    """(value, misfit) as SQL over the column `c`."""
     integers = f"WHEN 'integer' THEN {c}"
     match ours.kind:
         case "int8" | "int16" | "int32" | "int64":
             # Texts that spell an integer occur where nothing was declared.
             spelled = f"typeof({c}) = 'text' AND CAST(CAST({c} AS INTEGER) AS TEXT) = {c}"
             value = f"CASE WHEN typeof({c}) = 'integer' THEN {c} WHEN {spelled} THEN CAST({c} AS INTEGER) END"
-            return value, f"typeof({c}) NOT IN ('integer', 'null') AND NOT ({spelled})", "0"
+            return value, f"typeof({c}) NOT IN ('integer', 'null') AND NOT ({spelled})"
         case "float64":
             inexact = f"typeof({c}) = 'integer' AND {c} NOT BETWEEN -9007199254740992 AND 9007199254740992"
             value = f"CASE typeof({c}) WHEN 'real' THEN {c} WHEN 'integer' THEN CAST({c} AS REAL) END"
-            return value, f"typeof({c}) NOT IN ('real', 'integer', 'null') OR {inexact}", "0.0"
+            return value, f"typeof({c}) NOT IN ('real', 'integer', 'null') OR {inexact}"
         case "decimal":
             return _decimal(ours.scale, c)
         case "string":
             if asked_for:  # every value's own text: digits, fractions that read back the same, blobs as X'…'
-                return f"CASE typeof({c}) WHEN 'text' THEN {c} WHEN 'null' THEN NULL ELSE quote({c}) END", "0", "''"
+                return f"CASE typeof({c}) WHEN 'text' THEN {c} WHEN 'null' THEN NULL ELSE quote({c}) END", ""
             value = f"CASE typeof({c}) WHEN 'text' THEN {c} WHEN 'integer' THEN CAST({c} AS TEXT) END"
-            return value, _other_than(c, "text", "integer"), "''"
+            return value, _other_than(c, "text", "integer")
         case "binary":
             value = f"CASE typeof({c}) WHEN 'blob' THEN {c} WHEN 'text' THEN CAST({c} AS BLOB) END"
-            return value, _other_than(c, "blob", *(["text"] if asked_for else [])), "x'00'"
+            return value, _other_than(c, "blob", *(["text"] if asked_for else []))
         case "boolean":
             value = f"CASE typeof({c}) {integers} END"
-            return value, f"{_other_than(c, 'integer')} OR (typeof({c}) = 'integer' AND {c} NOT IN (0, 1))", "0"
+            return value, f"{_other_than(c, 'integer')} OR (typeof({c}) = 'integer' AND {c} NOT IN (0, 1))"
         case "date":
-            return f"CASE typeof({c}) WHEN 'text' THEN {c} END", _other_than(c, "text"), "'2000-01-01'"
+            return f"CASE typeof({c}) WHEN 'text' THEN {c} END", _other_than(c, "text")
         case "timestamp" | "timestamptz":
             return _moment(c, zoned=ours.kind == "timestamptz")
     return None
@@ -144,24 +143,24 @@ def _other_than(c: str, *kinds: str) -> str:
     return f"typeof({c}) NOT IN ({', '.join(repr(kind) for kind in (*kinds, 'null'))})"
 
 
-def _decimal(scale: int, c: str) -> tuple[str, str, str]:
+def _decimal(scale: int, c: str) -> tuple[str, str]:
     """A float stands for the decimal that it rounds to when no more than two units of its last place are between them."""
     meant = f"abs(round({c}, {scale}) - {c}) <= abs({c}) * 4.5e-16"
     value = (
         f"CASE typeof({c}) WHEN 'integer' THEN CAST({c} AS TEXT) WHEN 'text' THEN {c} "
         f"WHEN 'real' THEN printf('%!.{scale}f', {c}) END"
     )
-    return value, f"{_other_than(c, 'integer', 'real', 'text')} OR (typeof({c}) = 'real' AND NOT ({meant}))", "'0'"
+    return value, f"{_other_than(c, 'integer', 'real', 'text')} OR (typeof({c}) = 'real' AND NOT ({meant}))"
 
 
-def _moment(c: str, zoned: bool) -> tuple[str, str, str]:
+def _moment(c: str, zoned: bool) -> tuple[str, str]:
     """Integers are seconds since 1970 (SQLite's `unixepoch`); milliseconds would be far beyond the year 9999, and fail."""
     zone = "Z" if zoned else ""
     seconds = f"strftime('%Y-%m-%d %H:%M:%S', {c}, 'unixepoch') || '{zone}'"
     text = with_zone(c) if zoned else c
     value = f"CASE typeof({c}) WHEN 'text' THEN {text} WHEN 'integer' THEN {seconds} END"
     misfit = f"{_other_than(c, 'text', 'integer')} OR (typeof({c}) = 'integer' AND {seconds} IS NULL)"
-    return value, misfit, f"'2000-01-01 00:00:00{zone}'"
+    return value, misfit
 
 
 def has_zone(c: str) -> str:

@@ -1,0 +1,5 @@
+from __future__ import annotations
+
+from tests.sources.sqlite.place import path
+
+__all__ = ["path"]

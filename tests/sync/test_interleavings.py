@@ -15,7 +15,7 @@ from seamark.errors import AdoptionRequired, LeaseHeld, SeamarkError
 from tests.sync.actors import Actor
 from tests.sync.world import Outcome, World, make_steps_of_crash_points
 
-WORKERS = ("P", "Q", "R")
+WORKERS = ("P", "Q")
 TURNING_POINTS = (
     "checkpoints.adopt",
     "checkpoints.prepare",
@@ -48,30 +48,44 @@ class Interleavings(RuleBasedStateMachine):
     def rows_to_begin_with(self, rows: int) -> None:
         self.world.insert(rows)
 
-    @rule(name=workers)
-    def begin(self, name: str) -> None:
-        if not self.actors[name].busy:
-            self.world.begin(self.actors[name])
+    @rule(name=workers, point=st.sampled_from(TURNING_POINTS), reset=st.booleans())
+    def go_on_to(self, name: str, point: str, reset: bool) -> None:
+        """One who is idle begins a run; with `reset` one in which a person has everything loaded again."""
+        actor = self.actors[name]
+        if not actor.busy:
+            self.world.begin(actor, full_refresh=reset)
+        else:
+            actor.step()
+        while actor.busy and actor.point != point:
+            actor.step()
+        self.look_at(actor)
 
-    @rule(name=workers)
-    def reset_by_a_person(self, name: str) -> None:
-        if not self.actors[name].busy:
-            self.world.begin(self.actors[name], full_refresh=True)
-
-    @rule(name=workers, steps=st.integers(1, 25))
+    @rule(name=workers, steps=st.integers(1, 60))
     def go_on(self, name: str, steps: int) -> None:
         actor = self.actors[name]
         for _ in range(steps if actor.busy else 0):
             if not actor.step():
-                self.look_at(actor)
                 break
+        self.look_at(actor)
 
-    @rule(name=workers, point=st.sampled_from(TURNING_POINTS))
-    def go_on_to(self, name: str, point: str) -> None:
-        actor = self.actors[name]
-        while actor.busy and actor.point != point:
-            if not actor.step():
-                self.look_at(actor)
+    @rule(name=workers, point=st.sampled_from(TURNING_POINTS), reset=st.booleans(), rows=st.integers(0, 1))
+    def is_overtaken_at(self, name: str, point: str, reset: bool, rows: int) -> None:
+        """Paused there while others finish and more rows arrive, then resumed as a zombie."""
+        self.world.insert(rows)
+        self.go_on_to(name, point, reset=False)
+        self.somebody_takes_over_and_finishes(full_refresh=reset)
+        self.go_on(name, steps=100)
+
+    @rule(name=workers, point=st.sampled_from(TURNING_POINTS[2:]), seed=st.integers(0, 1000), zombie=st.booleans())
+    def files_are_lost_at(self, name: str, point: str, seed: int, zombie: bool) -> None:
+        """The worker is killed there, or paused and resumed once somebody else has resolved its checkpoint."""
+        self.world.insert(1)
+        self.go_on_to(name, point, reset=False)
+        if not zombie:
+            self.kill(name)
+        self.a_staged_file_is_lost(seed)
+        self.somebody_takes_over_and_finishes(full_refresh=False)
+        self.go_on(name, steps=100)
 
     @rule(full_refresh=st.booleans())
     def somebody_takes_over_and_finishes(self, full_refresh: bool) -> None:
@@ -116,10 +130,11 @@ class Interleavings(RuleBasedStateMachine):
 
     def look_at(self, actor: Actor) -> None:
         """A worker that ended must have ended with a result, and errors only of the kinds that interference explains."""
-        if actor.result is None:
+        if actor.busy or actor.result is None:
             return
-        assert not isinstance(actor.result, BaseException), actor.result
-        self.judge(actor.result)
+        outcome, actor.result = actor.result, None
+        assert not isinstance(outcome, BaseException), outcome
+        self.judge(outcome)
 
     def judge(self, outcome: Outcome) -> None:
         _, error = outcome

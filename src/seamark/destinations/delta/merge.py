@@ -13,7 +13,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from seamark.destinations.base import Sessions
-from seamark.destinations.delta.log import Look, Moved, look
+from seamark.destinations.delta.log import Look, Moved, look, looked_at
 from seamark.destinations.delta.rows import newest_of_each_key, quoted, staged_rows, with_comments
 from seamark.destinations.delta.types import same_columns
 from seamark.errors import DestinationError
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 VECTORS = "delta.enableDeletionVectors"
+_SPARK_ALTERS_NO_TABLE_WITH = frozenset(" ,;{}()\n\t=")
+"""Characters in column names that Spark reads and writes, but won't have in metadata that it commits."""
+
 PARTITION_BYTES = 64 << 20
 _CONFLICTS = ("Concurrent", "DELTA_CONCURRENT", "MetadataChangedException", "ProtocolChangedException")
 
@@ -52,9 +55,13 @@ def prepare_table(seen: Look, spark: Sessions) -> bool:
     in. True when the table had to change. Tables that are only appended to stay readable to every reader of Delta."""
     if VECTORS in seen.properties:
         return False
-    session = _session(seen, spark)
+    if any(set(column.name) & _SPARK_ALTERS_NO_TABLE_WITH for column in seen.facts.schema):
+        # delta-rs can do it in any case, but it makes the table ask its readers for more than this one feature.
+        with looked_at(seen):
+            seen.handle.alter.set_table_properties({VECTORS: "true"})
+        return True
     statement = f"ALTER TABLE {_table(seen.table)} SET TBLPROPERTIES ('{VECTORS}' = 'true')"
-    _run(seen, lambda: session.sql(statement).collect())
+    _run(seen, lambda: _session(seen, spark).sql(statement).collect())
     return True
 
 
@@ -96,6 +103,8 @@ def _writing_session(seen: Look, number: int, change: TableChange, receipt: str,
         "spark.databricks.delta.commitInfo.userMetadata": receipt,
         # Staged files never change, so nothing is gained by keeping a second copy of their rows for the second pass.
         "spark.databricks.delta.merge.materializeSource": "none",
+        # Spark's default is 96 bits of nanoseconds, which other readers can't follow past the year 2262.
+        "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
         "spark.sql.shuffle.partitions": str(_between(2, shuffled // PARTITION_BYTES, 200)),
     }
     for name, value in settings.items():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import sqlite3
@@ -163,7 +162,7 @@ def merge(at: Place) -> list[Figure]:
     part = f"Merge of {2 * half:,} changed rows, Spark already up"
     return [
         _figure(part, "bare MERGE INTO, same settings", same),
-        _figure(part, "Seamark, the whole run", run, same, "bare MERGE", MERGE, note=_median_phases(phases)),
+        _figure(part, "Seamark, the whole run", run, same, "bare MERGE", MERGE, note=_spent(phases)),
         _figure(part, "bare MERGE INTO, Spark's and Delta's defaults", plainly, same, "bare MERGE"),
     ]
 
@@ -303,6 +302,6 @@ def _figure(
     return Figure(part, what, timing.median, "s", ratio, of, target, timing.tries, note)
 
 
-def _median_phases(phases: list[dict[str, float]]) -> str:
-    last = phases[-1] if phases else {}
-    return json.dumps(last)
+def _spent(phases: list[dict[str, float]]) -> str:
+    """Where the time of the last run went."""
+    return "of the last, " + ", ".join(f"{phase} {seconds:.2f} s" for phase, seconds in phases[-1].items())

@@ -157,7 +157,7 @@ def test_cancelling_ends_even_a_task_that_waits_for_its_source(engine: Engine, t
         import time
 
         pathlib.Path(name).touch()
-        time.sleep(300)
+        time.sleep(30)
         yield
 
     with pytest.raises(Cancelled):
@@ -172,8 +172,16 @@ def test_jobs_of_several_threads_do_not_mix(engine: Engine, tmp_path: Path) -> N
         target=lambda: results.extend(engine.stage(job(tmp_path / "goes-on", numbers(), count=3, in_driver=False)))
     )
     going.start()
+    late = time.monotonic() + 60
     with contextlib.suppress(Cancelled):
-        engine.stage(job(tmp_path / "stops", endless(), in_driver=False, cancelled=lambda: not going.is_alive()))
+        engine.stage(
+            job(
+                tmp_path / "stops",
+                endless(),
+                in_driver=False,
+                cancelled=lambda: not going.is_alive() or time.monotonic() > late,
+            )
+        )
     going.join()
     assert [file.rows for file in results] == [3000] * 3
     assert staged(tmp_path / "stops") == []

@@ -38,7 +38,10 @@ def rows(predicate: str) -> list[int | None]:
     connection = sqlite3.connect(":memory:")
     connection.execute("create table t (c)")
     connection.executemany("insert into t values (?)", [(value,) for value in (1, 2, 3, None)])
-    return [value for (value,) in connection.execute(select(["c"], "t", [predicate, filter_predicate("c is null or c > 0 --")]))]
+    return [
+        value
+        for (value,) in connection.execute(select(["c"], "t", [predicate, filter_predicate("c is null or c > 0 --")]))
+    ]
 
 
 @pytest.mark.parametrize(

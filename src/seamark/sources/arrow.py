@@ -1,5 +1,5 @@
-"""From what a driver yields to exactly what a stream declares. Loses nothing: a value that does not fit is an error that
-names the column, the value and the choice. Imports pyarrow only when called."""
+"""From what a driver yields to exactly what a stream declares. Loses nothing: a value that does not fit is an error
+that names the column, the value and the choice. Imports pyarrow only when called."""
 
 from __future__ import annotations
 

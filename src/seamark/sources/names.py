@@ -1,4 +1,5 @@
-"""Names of tables as pipeline files give them: parts between dots, each as it is; in double quotes a part may hold dots."""
+"""Names of tables as pipeline files give them: parts between dots, each as it is; in double quotes a part may hold
+dots."""
 
 from __future__ import annotations
 

@@ -29,9 +29,8 @@ def filter_predicate(where: str) -> str:
 def window_predicate(cursor: str, low: str | None, high: str | None, nulls: bool) -> str:
     """`low <= cursor < high`, or NULL if those rows belong too; "" when that is every row.
 
-    `cursor`, `low` and `high` are SQL expressions. Without bounds and with `nulls`, only rows with a NULL cursor are meant:
-    no mark says how far the others may be read.
-    """
+    `cursor`, `low` and `high` are SQL expressions. Without bounds and with `nulls`, only rows with a NULL cursor are
+    meant: no mark says how far the others may be read."""
     bounds = " AND ".join(
         f"{cursor} {operator} {bound}" for operator, bound in ((">=", low), ("<", high)) if bound is not None
     )

@@ -36,13 +36,15 @@ def unfaithful(table: str, column: str, source_type: str, because: str, suggesti
     """The error for a column whose type has no faithful place here."""
     return TypeMappingError(
         f"column {column!r} of {table} is {source_type or 'of no declared type'}: {because}",
-        f"choose what becomes of it with `cast: {{{column}: {suggestion}}}`, or leave it out with `exclude: [{column}]`",
+        f"choose what becomes of it with `cast: {{{column}: {suggestion}}}`, or leave it out with `exclude: "
+        f"[{column}]`",
     )
 
 
 def impossible_cast(table: str, column: str, source_type: str, target: DataType) -> TypeMappingError:
     """The error for a `cast:` that could not keep its values."""
     return TypeMappingError(
-        f"column {column!r} of {table} is {source_type or 'of no declared type'}, which can't be cast to {target} faithfully",
+        f"column {column!r} of {table} is {source_type or 'of no declared type'}, which can't be cast to {target} "
+        "faithfully",
         f"`cast: {{{column}: string}}` always works: it keeps the value's text",
     )

@@ -40,8 +40,9 @@ class Order:
 
 
 class Place(Protocol):
-    """Where a source's rows come from. The table `orders` is empty at first: `id`, an integer key that the source enforces;
-    `item`, a text that may be NULL; `changed_at`, an instant or (in UTC) a timestamp without zone, that may be NULL."""
+    """Where a source's rows come from. The table `orders` is empty at first: `id`, an integer key that the source
+    enforces; `item`, a text that may be NULL; `changed_at`, an instant or (in UTC) a timestamp without zone, that may
+    be NULL."""
 
     def open(self) -> Source:
         """A source that reads the place; the suite closes it."""

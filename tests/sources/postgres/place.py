@@ -53,7 +53,9 @@ def read_split(reader: Any, split: Split) -> list[dict[str, Any]]:
     return [row for batch in reader(split) for row in batch.to_pylist()]
 
 
-def read_all(source: Source, stream: Stream, window: Window | None = None, shape: Shape | None = None) -> list[dict[str, Any]]:
+def read_all(
+    source: Source, stream: Stream, window: Window | None = None, shape: Shape | None = None
+) -> list[dict[str, Any]]:
     shape = shape or source.shape(stream)
     with source.read(stream, shape, window or Window(), 2) as reading:
         return [row for split in reading.splits for row in read_split(reading.reader, split)]
@@ -73,4 +75,8 @@ def values(url: str, table: str = "t", column: str = "c", **rest: Any) -> tuple[
 def fill(url: str, kind: str, literals: list[str], table: str = "t", column: str = "c") -> None:
     """A table whose column of type `kind` holds each of the literals, the first row numbered 1."""
     rows = ", ".join(f"({number}, {text})" for number, text in enumerate(literals, 1))
-    execute(url, f"create table {table} (n int4, {column} {kind})", *([f"insert into {table} values {rows}"] if rows else []))
+    execute(
+        url,
+        f"create table {table} (n int4, {column} {kind})",
+        *([f"insert into {table} values {rows}"] if rows else []),
+    )

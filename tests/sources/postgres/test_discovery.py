@@ -27,7 +27,13 @@ def test_everything_that_can_be_read_is_listed_in_order(db: str) -> None:
     )
     try:
         with opened(db) as source:
-            assert [table.name for table in source.discover()] == ['other."a.b"', "public.a", "public.b", "public.m", "public.v"]
+            assert [table.name for table in source.discover()] == [
+                'other."a.b"',
+                "public.a",
+                "public.b",
+                "public.m",
+                "public.v",
+            ]
             assert [table.name for table in source.discover("public.[ab]")] == ["public.a", "public.b"]
             assert [table.name for table in source.discover("b")] == ["public.b"]
             assert source.shape(stream_of('other."a.b"')).schema.names == ("id",)
@@ -60,7 +66,12 @@ def test_a_table_tells_its_size_comment_key_and_types(db: str) -> None:
 
 
 def test_rows_are_unknown_before_the_first_analyze(db: str) -> None:
-    execute(db, "create table t (id int8)", "alter table t set (autovacuum_enabled = off)", "insert into t select generate_series(1, 1000)")
+    execute(
+        db,
+        "create table t (id int8)",
+        "alter table t set (autovacuum_enabled = off)",
+        "insert into t select generate_series(1, 1000)",
+    )
     with opened(db) as source:
         assert source.discover("t")[0].rows is None
         execute(db, "analyze t", "insert into t select generate_series(1, 10000)")
@@ -96,7 +107,9 @@ def test_cursors_are_ranked_by_what_they_find(db: str) -> None:
         ("a int4 not null, b int4", ("a",), False),
     ],
 )
-def test_a_key_is_unique_only_if_the_database_keeps_it_so(db: str, declaration: str, key: tuple[str, ...], unique: bool) -> None:
+def test_a_key_is_unique_only_if_the_database_keeps_it_so(
+    db: str, declaration: str, key: tuple[str, ...], unique: bool
+) -> None:
     execute(db, f"create table t ({declaration})")
     with opened(db) as source:
         assert source.shape(stream_of("t", key=key)).key_is_unique is unique
@@ -143,7 +156,9 @@ def test_small_new_windows_are_counted_exactly_and_large_ones_guessed(db: str) -
         assert everything.rows == pytest.approx(60_100, rel=0.2)
         assert everything.bytes == pytest.approx(60_100 * 109, rel=0.3)
         filtered = stream_of("t", cursor="id", where="id % 2 = 0")
-        assert not source.estimate(filtered, Window(Bookmark.of("integer", 60_001), Bookmark.of("integer", 10**6))).exact
+        assert not source.estimate(
+            filtered, Window(Bookmark.of("integer", 60_001), Bookmark.of("integer", 10**6))
+        ).exact
 
 
 def messages(db: str, level: str, *streams: object, **options: object) -> str:
@@ -193,8 +208,19 @@ def test_check_goes_on_after_a_stream_that_is_wrong(db: str) -> None:
 
 
 def test_check_warns_of_row_security(db: str) -> None:
-    execute(db, "create table t (id int8)", "alter table t enable row level security", "alter table t force row level security")
-    execute(db, "drop role if exists seer", "create role seer login password 'seer'", "grant select on t to seer", "grant usage on schema public to seer")
+    execute(
+        db,
+        "create table t (id int8)",
+        "alter table t enable row level security",
+        "alter table t force row level security",
+    )
+    execute(
+        db,
+        "drop role if exists seer",
+        "create role seer login password 'seer'",
+        "grant select on t to seer",
+        "grant usage on schema public to seer",
+    )
     try:
         url = db.replace(db.split("//")[1].split("@")[0], "seer:seer")
         assert "row security shows this user only some rows" in messages(url, "warning", stream_of("t"))
@@ -205,7 +231,12 @@ def test_check_warns_of_row_security(db: str) -> None:
 
 def test_probes_of_a_plan_take_few_round_trips(db: str) -> None:
     """A run that finds nothing new has to end within a second, over slow lines as well."""
-    execute(db, "create table t (id int8 primary key, at timestamptz not null)", "create index on t (at)", "insert into t values (1, '2026-01-01')")
+    execute(
+        db,
+        "create table t (id int8 primary key, at timestamptz not null)",
+        "create index on t (at)",
+        "insert into t values (1, '2026-01-01')",
+    )
     with opened(db) as source:
         statements: list[str] = []
         session = source._session  # type: ignore[attr-defined]

@@ -54,7 +54,9 @@ def test_a_server_that_never_answers_is_given_up_on() -> None:
     with socket.socket() as deaf:
         deaf.bind(("127.0.0.1", 0))
         deaf.listen()
-        with failing(SourceUnavailable, f"postgresql://u:p4ssw0rd@127.0.0.1:{deaf.getsockname()[1]}/d", connect_timeout="2s"):
+        with failing(
+            SourceUnavailable, f"postgresql://u:p4ssw0rd@127.0.0.1:{deaf.getsockname()[1]}/d", connect_timeout="2s"
+        ):
             pass
 
 
@@ -179,11 +181,17 @@ def test_a_column_that_changed_its_type_since_the_plan_is_noticed(db: str) -> No
         stream = stream_of("t")
         shape = source.shape(stream)
         execute(db, "alter table t alter c type float8")
-        with source.read(stream, shape, Window(), 1) as reading, pytest.raises(SourceError, match="'c' of public.t arrives as double, expected int32"):
+        with (
+            source.read(stream, shape, Window(), 1) as reading,
+            pytest.raises(SourceError, match="'c' of public.t arrives as double, expected int32"),
+        ):
             read_split(reading.reader, reading.splits[0])
 
 
-@pytest.mark.parametrize(("given", "meant"), [("ordrs", "public.orders"), ("public.Orders", "public.orders"), ("shop.orders", "public.orders")])
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [("ordrs", "public.orders"), ("public.Orders", "public.orders"), ("shop.orders", "public.orders")],
+)
 def test_a_missing_table_names_the_nearest(db: str, given: str, meant: str) -> None:
     execute(db, "create table orders (id int8)")
     with opened(db) as source, pytest.raises(SourceError) as failure:

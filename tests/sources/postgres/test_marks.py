@@ -93,7 +93,10 @@ def test_a_commit_while_planning_waits_lets_the_mark_pass(db: str) -> None:
 
 
 def test_truncated_timestamps_stay_above_the_mark(db: str) -> None:
-    execute(db, "create table t (id int8 generated always as identity, at timestamptz(0) default date_trunc('second', now()))")
+    execute(
+        db,
+        "create table t (id int8 generated always as identity, at timestamptz(0) default date_trunc('second', now()))",
+    )
     with opened(db) as source:
         follower = Follower(source, timed(settle=timedelta(0)))
         until = time.monotonic() + 3.5
@@ -103,6 +106,24 @@ def test_truncated_timestamps_stay_above_the_mark(db: str) -> None:
         time.sleep(2.1)
         follower.step()
     assert sorted(follower.seen) == [number for (number,) in query(db, "select id from t order by id")]
+
+
+def test_a_truncated_start_of_a_long_transaction_stays_above_the_mark(db: str) -> None:
+    """The mark stands where the transaction began, and its row's time is up to a second before that."""
+    execute(db, TIMED)
+    with opened(db) as source, transaction(db) as early:
+        while query(db, "select extract(milliseconds from now())::int % 1000 between 500 and 900") != [(True,)]:
+            time.sleep(0.02)
+        early.rollback()
+        early.execute("select 1")
+        execute(db, "insert into t values (1, now() - interval '5 minutes')")
+        time.sleep(2)
+        follower = Follower(source, timed(settle=timedelta(0)))
+        follower.step()
+        early.execute("insert into t values (2, date_trunc('second', now()))")
+        early.commit()
+        follower.step()
+    assert follower.seen == [1, 2]
 
 
 def test_a_new_row_is_read_within_the_settling_time(db: str) -> None:
@@ -190,7 +211,9 @@ def test_a_serial_number_that_is_committed_late_is_not_lost(db: str) -> None:
         assert follower.seen == []
         assert frontier.high is None
         assert frontier.hold is not None
-        assert f"session {slow.info.backend_pid} (a writer) of user seamark is writing to public.t" in frontier.hold.reason
+        assert (
+            f"session {slow.info.backend_pid} (a writer) of user seamark is writing to public.t" in frontier.hold.reason
+        )
         slow.commit()
         follower.step()
         assert sorted(follower.seen) == [1, 2]
@@ -233,7 +256,12 @@ def test_who_only_reads_the_table_holds_no_serial_mark(db: str) -> None:
 
 
 def test_numbers_that_sessions_keep_back_need_a_lookback(db: str) -> None:
-    execute(db, "create sequence s cache 20", "create table t (id int8 primary key default nextval('s'))", "insert into t default values")
+    execute(
+        db,
+        "create sequence s cache 20",
+        "create table t (id int8 primary key default nextval('s'))",
+        "insert into t default values",
+    )
     with opened(db) as source:
         stream = counted()
         with pytest.raises(SourceError, match="CACHE 20") as failure:
@@ -248,7 +276,11 @@ def test_numbers_that_sessions_keep_back_need_a_lookback(db: str) -> None:
 
 @pytest.mark.parametrize("options", ["increment by -1 start with -1", "cycle maxvalue 100"])
 def test_sequences_that_do_not_only_grow_are_refused(db: str, options: str) -> None:
-    execute(db, f"create table t (id int8 generated always as identity ({options}) primary key)", "insert into t default values")
+    execute(
+        db,
+        f"create table t (id int8 generated always as identity ({options}) primary key)",
+        "insert into t default values",
+    )
     with opened(db) as source, pytest.raises(SourceError, match="counts down|CYCLE"):
         source.frontier(counted(), source.shape(counted()), None)
 
@@ -359,7 +391,11 @@ def test_an_hour_that_comes_twice_is_safe_when_it_is_over(db: str, instant: str,
 
 
 def test_the_rows_of_a_day_are_read_when_it_is_over(db: str) -> None:
-    execute(db, "create table t (id int8, at date)", "insert into t values (1, '2020-01-01'), (2, (now() at time zone 'UTC')::date)")
+    execute(
+        db,
+        "create table t (id int8, at date)",
+        "insert into t values (1, '2020-01-01'), (2, (now() at time zone 'UTC')::date)",
+    )
     with opened(db, timezone="UTC") as source:
         follower = Follower(source, timed())
         frontier = follower.step()
@@ -387,7 +423,12 @@ def test_other_types_go_to_right_after_the_greatest_value(
 ) -> None:
     rows = ", ".join(f"({number}, {value})" for number, value in enumerate(values, 1))
     collation = ' collate "C"' if kind in ("text", "varchar(9)") else ""
-    execute(db, f"create table t (id int8, at {kind})", f"insert into t values {rows}", *([f"create index on t (at{collation})"] if indexed else []))
+    execute(
+        db,
+        f"create table t (id int8, at {kind})",
+        f"insert into t values {rows}",
+        *([f"create index on t (at{collation})"] if indexed else []),
+    )
     with opened(db) as source:
         follower = Follower(source, counted("at"))
         frontier = follower.step()
@@ -408,7 +449,10 @@ def test_text_cursors_compare_bytes_whatever_the_database_collates_by(db: str) -
     assert sorted(follower.seen) == [1, 2, 3]
 
 
-@pytest.mark.parametrize(("kind", "value"), [("timestamptz", "'infinity'"), ("date", "'infinity'"), ("timestamp", "'20000-01-01'"), ("numeric(5,2)", "'NaN'")])
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [("timestamptz", "'infinity'"), ("date", "'infinity'"), ("timestamp", "'20000-01-01'"), ("numeric(5,2)", "'NaN'")],
+)
 def test_a_greatest_value_without_a_place_in_the_order_is_named(db: str, kind: str, value: str) -> None:
     execute(db, f"create table t (id int8, at {kind})", f"insert into t values (1, {value})")
     with opened(db) as source, pytest.raises(SourceError, match="greatest 'at' in public.t is"):
@@ -475,17 +519,38 @@ def test_timestamps_of_clients_need_a_lookback(db: str) -> None:
 
 def test_a_table_fed_by_logical_replication_needs_a_lookback(postgres: PostgresServer) -> None:
     with postgres.database() as publisher, postgres.database() as subscriber:
-        execute(publisher, TIMED, "create publication p for table t", "select pg_create_logical_replication_slot('seamark_test', 'pgoutput')")
+        execute(
+            publisher,
+            TIMED,
+            "create publication p for table t",
+            "select pg_create_logical_replication_slot('seamark_test', 'pgoutput')",
+        )
         conninfo = psycopg.conninfo.make_conninfo(publisher)
-        execute(subscriber, TIMED, f"create subscription s connection '{conninfo}' publication p with (create_slot = false, slot_name = seamark_test, copy_data = false)")
+        execute(
+            subscriber,
+            TIMED,
+            f"create subscription s connection '{conninfo}' publication p with (create_slot = false, slot_name = seamark_test, copy_data = false)",
+        )
         try:
             with opened(subscriber) as source:
                 with pytest.raises(SourceError, match="logical replication"):
                     source.frontier(timed(), source.shape(timed()), None)
                 assert any("logical replication" in f.message for f in source.check([timed()]) if f.level == "error")
         finally:
-            execute(subscriber, "alter subscription s disable", "alter subscription s set (slot_name = none)", "drop subscription s")
-            wait_until(lambda: not query(publisher, "select 1 from pg_replication_slots where slot_name = 'seamark_test' and active"), "the slot is let go")
+            execute(
+                subscriber,
+                "alter subscription s disable",
+                "alter subscription s set (slot_name = none)",
+                "drop subscription s",
+            )
+            wait_until(
+                lambda: (
+                    not query(
+                        publisher, "select 1 from pg_replication_slots where slot_name = 'seamark_test' and active"
+                    )
+                ),
+                "the slot is let go",
+            )
 
 
 ROUNDS = 8.0

@@ -14,6 +14,7 @@ from seamark.model.stream import Cursor
 from seamark.model.window import Window
 from seamark.sources.postgres import snapshot as snapshots
 from seamark.sources.postgres.splits import TID_RANGE_SCANS
+from tests.servers import wait_until
 from tests.sources.postgres.place import execute, opened, query, read_all, read_split, stream_of
 
 BIG = "create table t (id int8 primary key, at timestamptz, pad text)"
@@ -104,8 +105,13 @@ def test_views_and_materialized_views_are_read(db: str) -> None:
 
 
 def test_a_large_window_of_an_indexed_cursor_is_cut_by_its_values(db: str) -> None:
-    execute(db, BIG, FILL.format(600_000), "create index on t (at)", "insert into t values (0, null)", "vacuum analyze t")
-    at = [Bookmark.of("timestamptz", moment) for (moment,) in query(db, "select at from t where id in (200000, 270000) order by 1")]
+    execute(
+        db, BIG, FILL.format(600_000), "create index on t (at)", "insert into t values (0, null)", "vacuum analyze t"
+    )
+    at = [
+        Bookmark.of("timestamptz", moment)
+        for (moment,) in query(db, "select at from t where id in (200000, 270000) order by 1")
+    ]
     described, sizes, ids = splits_of(db, stream_of("t", cursor="at"), Window(at[0], at[1], nulls=False))
     assert ids == list(range(200_000, 270_000))
     assert len(sizes) == 4
@@ -124,7 +130,12 @@ def test_a_first_load_carries_the_mark_in_every_split(db: str) -> None:
 
 
 def test_rows_without_a_cursor_are_in_one_split_each(db: str) -> None:
-    execute(db, "create table t (id int8, at int8)", "insert into t select i, nullif(i % 7, 0) from generate_series(1, 70000) i", "analyze t")
+    execute(
+        db,
+        "create table t (id int8, at int8)",
+        "insert into t select i, nullif(i % 7, 0) from generate_series(1, 70000) i",
+        "analyze t",
+    )
     window = Window(number(2), number(4), nulls=True)
     expected = [i for i in range(1, 70_001) if i % 7 in (0, 2, 3)]
     for statement in ("select 1", "create index on t (at)"):
@@ -156,7 +167,9 @@ def test_all_splits_see_one_snapshot_while_rows_change(db: str) -> None:
     def move() -> None:
         with psycopg.connect(db) as connection:
             while not stop.is_set():
-                connection.execute("update t set money = money + case when id % 2 = 0 then 1 else -1 end where id % 60 in (1, 2)")
+                connection.execute(
+                    "update t set money = money + case when id % 2 = 0 then 1 else -1 end where id % 60 in (1, 2)"
+                )
                 connection.commit()
 
     mover = threading.Thread(target=move)
@@ -180,7 +193,9 @@ def test_rows_committed_after_the_snapshot_are_not_read(db: str) -> None:
     with opened(db) as source:
         stream = stream_of("t")
         with source.read(stream, source.shape(stream), Window(), 1) as reading:
-            execute(db, "insert into t values (11)", "delete from t where id = 1", "update t set pad = 'new' where id = 2")
+            execute(
+                db, "insert into t values (11)", "delete from t where id = 1", "update t set pad = 'new' where id = 2"
+            )
             rows = {row["id"]: row for split in reading.splits for row in read_split(reading.reader, split)}
     assert sorted(rows) == list(range(1, 11))
     assert rows[2]["pad"] != "new"
@@ -195,6 +210,24 @@ def test_a_truncate_waits_instead_of_emptying_the_snapshot(db: str) -> None:
                 execute(db, "set lock_timeout = '200ms'", "truncate t")
             assert len(read_split(reading.reader, reading.splits[0])) == 10
         execute(db, "set lock_timeout = '2s'", "truncate t")
+
+
+def test_a_snapshot_is_not_taken_before_the_table_is_locked(db: str) -> None:
+    """A TRUNCATE that commits between the two would leave the snapshot an empty table."""
+    execute(db, BIG, FILL.format(10))
+    with psycopg.connect(db) as other, opened(db) as source:
+        stream = stream_of("t")
+        shape = source.shape(stream)
+        other.execute("truncate t")
+        other.execute("insert into t values (99)")
+        rows: list[dict[str, Any]] = []
+        reading = threading.Thread(target=lambda: rows.extend(read_all(source, stream, shape=shape)))
+        reading.start()
+        waiting = "select count(*) from pg_stat_activity where application_name = 'seamark source' and wait_event_type = 'Lock'"
+        wait_until(lambda: query(db, waiting) == [(1,)], "the reader waits for the lock")
+        other.commit()
+        reading.join()
+    assert [row["id"] for row in rows] == [99]
 
 
 def test_when_the_snapshots_session_dies_the_stage_fails_as_unavailable(db: str) -> None:
@@ -251,12 +284,20 @@ def test_a_reader_that_is_left_early_leaves_no_session_behind(db: str) -> None:
             batches = reading.reader(reading.splits[0])
             next(iter(batches))
             batches.close()  # type: ignore[attr-defined]
-            left = query(db, "select count(*) from pg_stat_activity where application_name = 'seamark source' and query like 'COPY%' and state = 'active'")
+            left = query(
+                db,
+                "select count(*) from pg_stat_activity where application_name = 'seamark source' and query like 'COPY%' and state = 'active'",
+            )
             assert left == [(0,)]
 
 
 def test_batches_are_bounded_whatever_the_size_of_the_table(db: str) -> None:
-    execute(db, "create table t (id int8, pad text)", "insert into t select i, repeat('x', 1000) from generate_series(1, 30000) i", "analyze t")
+    execute(
+        db,
+        "create table t (id int8, pad text)",
+        "insert into t select i, repeat('x', 1000) from generate_series(1, 30000) i",
+        "analyze t",
+    )
     with opened(db) as source:
         stream = stream_of("t")
         with source.read(stream, source.shape(stream), Window(), 1) as reading:
@@ -265,7 +306,22 @@ def test_batches_are_bounded_whatever_the_size_of_the_table(db: str) -> None:
     assert max(sizes) < 12 << 20
 
 
-NAMES = ['with "quotes"', "with space", "Größe 表", "ÄÖÜ" * 10 + "xyz", "select", "new.est", "a'b", "100%", "%s", "$1", "v", "newest", "rows", "CamelCase"]
+NAMES = [
+    'with "quotes"',
+    "with space",
+    "Größe 表",
+    "ÄÖÜ" * 10 + "xyz",
+    "select",
+    "new.est",
+    "a'b",
+    "100%",
+    "%s",
+    "$1",
+    "v",
+    "newest",
+    "rows",
+    "CamelCase",
+]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -283,7 +339,9 @@ def test_any_identifier_works_everywhere(db: str, name: str) -> None:
         with opened(db) as source:
             (table,) = [found for found in source.discover() if found.schema.names[0] == name]
             for cursor in (name, "id"):
-                stream = stream_of(table.name, cursor=Cursor(cursor), key=(name,), where=f"{quoted} % 2 = 1 or {quoted}::text like '%'")
+                stream = stream_of(
+                    table.name, cursor=Cursor(cursor), key=(name,), where=f"{quoted} % 2 = 1 or {quoted}::text like '%'"
+                )
                 shape = source.shape(stream)
                 assert shape.key_is_unique
                 assert shape.schema.columns[0].comment == "it's"
@@ -296,7 +354,10 @@ def test_any_identifier_works_everywhere(db: str, name: str) -> None:
         execute(db, f"drop schema {quoted} cascade")
 
 
-@pytest.mark.parametrize("where", ["id = 1) or (1 = 1", "id = 1; drop table t", "nope = 1", "id =", "id = 1 union select 2", "id = 1 limit 1"])
+@pytest.mark.parametrize(
+    "where",
+    ["id = 1) or (1 = 1", "id = 1; drop table t", "nope = 1", "id =", "id = 1 union select 2", "id = 1 limit 1"],
+)
 def test_a_filter_that_is_no_condition_is_refused_before_anything_is_read(db: str, where: str) -> None:
     execute(db, "create table t (id int8)")
     with opened(db) as source:

@@ -73,7 +73,9 @@ def test_a_replica_needs_a_lookback_and_then_reads_one_snapshot(postgres: Postgr
                     stream = stream_of("t", cursor=cursor)
                     with pytest.raises(SourceError, match="replica"):
                         source.frontier(stream, source.shape(stream), None)
-                    assert any("replica" in finding.message for finding in source.check([stream]) if finding.level == "error")
+                    assert any(
+                        "replica" in finding.message for finding in source.check([stream]) if finding.level == "error"
+                    )
                 stream = stream_of("t", cursor=Cursor("at", lookback=timedelta(minutes=1)))
                 window = next_window(None, source.frontier(stream, source.shape(stream), None))
                 assert window is not None

@@ -54,5 +54,5 @@ class TestPostgresTable(SourceSuite):
             connection.execute("create table orders_1 partition of orders for values from (0) to (500)")
             connection.execute("create table orders_2 partition of orders for values from (500) to (maxvalue)")
             name = connection.info.dbname
-            connection.execute(f'alter database "{name}" set timezone = \'UTC\'')
+            connection.execute(f"alter database \"{name}\" set timezone = 'UTC'")
         return place

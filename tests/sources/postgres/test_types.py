@@ -128,7 +128,9 @@ def same(left: Any, right: Any) -> bool:
     if isinstance(left, list) and isinstance(right, list):
         return len(left) == len(right) and all(map(same, left, right))
     if isinstance(left, float) and isinstance(right, float):
-        return (math.isnan(left) and math.isnan(right)) or (left == right and math.copysign(1, left) == math.copysign(1, right))
+        return (math.isnan(left) and math.isnan(right)) or (
+            left == right and math.copysign(1, left) == math.copysign(1, right)
+        )
     return type(left) is type(right) and left == right
 
 
@@ -139,7 +141,10 @@ def test_a_type_arrives_exactly_with_its_extremes(
     fill(db, kind, [*literals, "null"])
     found, got = values(db)
     assert found == ours
-    assert same([value if not hasattr(value, "astimezone") or value.tzinfo is None else value.astimezone(UTC) for value in got], [*expected, None])
+    assert same(
+        [value if not hasattr(value, "astimezone") or value.tzinfo is None else value.astimezone(UTC) for value in got],
+        [*expected, None],
+    )
 
 
 @pytest.mark.parametrize(("kind", "literals"), AS_TEXT, ids=[case[0] for case in AS_TEXT])
@@ -164,7 +169,11 @@ def test_no_built_in_type_is_forgotten(db: str) -> None:
     unknown = {name for name, _ in names} - set(RULES) - INTERNAL - {"numeric"}
     assert unknown == set()
     shown = {kind.split("(")[0].strip('"') for kind in tried}
-    untried = {name for name, long in names if name not in shown and long not in shown} - INTERNAL - {"bpchar", "varchar", "bit", "bool"}
+    untried = (
+        {name for name, long in names if name not in shown and long not in shown}
+        - INTERNAL
+        - {"bpchar", "varchar", "bit", "bool"}
+    )
     assert untried == set()
 
 
@@ -204,7 +213,9 @@ def test_enums_and_domains_over_domains(db: str) -> None:
 
 
 def test_a_domain_in_an_array_keeps_its_size(db: str) -> None:
-    execute(db, "create domain tag as varchar(3)", "create table t (n int4, c tag[])", "insert into t values (1, '{abc}')")
+    execute(
+        db, "create domain tag as varchar(3)", "create table t (n int4, c tag[])", "insert into t values (1, '{abc}')"
+    )
     assert values(db) == ("list<string>", [["abc"]])
 
 
@@ -229,7 +240,9 @@ def test_a_domain_in_an_array_keeps_its_size(db: str) -> None:
         ("text[]", "'{{a},{b}}'", "several dimensions"),
     ],
 )  # fmt: skip
-def test_a_value_without_a_place_fails_and_names_the_row_and_the_choice(db: str, kind: str, literal: str, shown: str) -> None:
+def test_a_value_without_a_place_fails_and_names_the_row_and_the_choice(
+    db: str, kind: str, literal: str, shown: str
+) -> None:
     fill(db, kind, ["null", literal, "null"], column='"the column"')
     with opened(db) as source, pytest.raises(TypeMappingError) as failure:
         read_with_key(source)
@@ -280,7 +293,10 @@ def test_a_cast_keeps_the_value(db: str, kind: str, literals: list[str], cast: s
     fill(db, kind, [*literals, "null"])
     found, got = values(db, cast={"c": cast})
     assert found == cast
-    assert [value.astimezone(UTC) if isinstance(value, datetime) and value.tzinfo else value for value in got] == [*expected, None]
+    assert [value.astimezone(UTC) if isinstance(value, datetime) and value.tzinfo else value for value in got] == [
+        *expected,
+        None,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -313,7 +329,15 @@ def test_a_cast_that_would_lose_something_fails(db: str, kind: str, literal: str
 
 @pytest.mark.parametrize(
     ("kind", "cast"),
-    [("date", "int64"), ("int4", "date"), ("json", "struct<a: int64>"), ("uuid", "int64"), ("int4[]", "int64"), ("int4", "list<int64>"), ("text", "binary")],
+    [
+        ("date", "int64"),
+        ("int4", "date"),
+        ("json", "struct<a: int64>"),
+        ("uuid", "int64"),
+        ("int4[]", "int64"),
+        ("int4", "list<int64>"),
+        ("text", "binary"),
+    ],
 )
 def test_a_cast_without_meaning_is_refused(db: str, kind: str, cast: str) -> None:
     fill(db, kind, [])
@@ -349,7 +373,9 @@ def test_types_that_only_their_owner_understands_need_a_cast(db: str) -> None:
 
 def test_text_of_a_database_in_another_encoding_arrives_as_utf_8(postgres: Any) -> None:
     name = "latin"
-    execute(postgres.url(), f"create database {name} template template0 encoding 'LATIN1' locale 'C' locale_provider libc")
+    execute(
+        postgres.url(), f"create database {name} template template0 encoding 'LATIN1' locale 'C' locale_provider libc"
+    )
     try:
         fill(postgres.url(name), "text", ["'caf' || chr(233)"])
         assert values(postgres.url(name)) == ("string", ["café"])
@@ -359,7 +385,10 @@ def test_text_of_a_database_in_another_encoding_arrives_as_utf_8(postgres: Any) 
 
 def test_bytes_that_are_no_text_fail_in_a_database_without_encoding(postgres: Any) -> None:
     name = "ascii"
-    execute(postgres.url(), f"create database {name} template template0 encoding 'SQL_ASCII' locale 'C' locale_provider libc")
+    execute(
+        postgres.url(),
+        f"create database {name} template template0 encoding 'SQL_ASCII' locale 'C' locale_provider libc",
+    )
     try:
         fill(postgres.url(name), "text", ["'fine'", "E'\\\\xff'::bytea::text", "convert_from('\\xff41', 'SQL_ASCII')"])
         with pytest.raises(SourceError, match="invalid byte sequence"):
@@ -405,7 +434,10 @@ ROWS = st.lists(
 
 @pytest.mark.timeout(120)
 def test_any_values_round_trip(db: str) -> None:
-    execute(db, "create table t (n int4, a numeric(12,2), b numeric, c float8, d timestamp, e timestamptz, f text, g bytea, h text[])")
+    execute(
+        db,
+        "create table t (n int4, a numeric(12,2), b numeric, c float8, d timestamp, e timestamptz, f text, g bytea, h text[])",
+    )
 
     @settings(max_examples=40)
     @given(ROWS)

@@ -42,7 +42,9 @@ def stream_of(table: str, **rest: Any) -> Stream:
     return Stream(rest.pop("name", "s"), table, rest.pop("mode", mode), cursor=cursor, cast=casts, **rest)
 
 
-def read_all(source: Source, stream: Stream, window: Window | None = None, shape: Shape | None = None) -> list[dict[str, Any]]:
+def read_all(
+    source: Source, stream: Stream, window: Window | None = None, shape: Shape | None = None
+) -> list[dict[str, Any]]:
     shape = shape or source.shape(stream)
     with source.read(stream, shape, window or Window(), 2) as reading:
         reader = pickle.loads(pickle.dumps(reading.reader))

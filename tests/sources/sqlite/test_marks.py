@@ -100,7 +100,11 @@ def test_rowids_are_in_the_order_of_commits(path: Path) -> None:
 
 
 def test_a_fresh_row_is_waited_for_until_it_has_settled(path: Path) -> None:
-    execute(path, "create table t (id integer primary key, at timestamp)", f"insert into t values (1, '{NOON:%Y-%m-%d %H:%M:%S}')")
+    execute(
+        path,
+        "create table t (id integer primary key, at timestamp)",
+        f"insert into t values (1, '{NOON:%Y-%m-%d %H:%M:%S}')",
+    )
     clock = Clock(NOON)
     follower = Follower(source_at(path, clock), timed())
     frontier = follower.step()
@@ -113,7 +117,9 @@ def test_a_fresh_row_is_waited_for_until_it_has_settled(path: Path) -> None:
 
 def test_a_row_that_commits_within_the_settling_time_is_not_lost(path: Path) -> None:
     """Its time was taken two seconds before it was committed, and newer rows were there already."""
-    execute(path, "create table t (id integer primary key, at timestamp)", "insert into t values (1, '2026-03-01 12:00:02')")
+    execute(
+        path, "create table t (id integer primary key, at timestamp)", "insert into t values (1, '2026-03-01 12:00:02')"
+    )
     clock = Clock(datetime(2026, 3, 1, 12, 0, 2, tzinfo=UTC))
     follower = Follower(source_at(path, clock), timed(settle=0))
     clock.sleep = lambda seconds: None  # type: ignore[method-assign]
@@ -128,7 +134,9 @@ def test_a_row_that_commits_within_the_settling_time_is_not_lost(path: Path) -> 
 
 
 def test_rows_of_the_running_second_are_left_for_the_next_window(path: Path) -> None:
-    execute(path, "create table t (id integer primary key, at timestamp)", "insert into t values (1, '2026-03-01 12:00:00')")
+    execute(
+        path, "create table t (id integer primary key, at timestamp)", "insert into t values (1, '2026-03-01 12:00:00')"
+    )
     clock = Clock(NOON)
     follower = Follower(source_at(path, clock), timed(settle=0))
     follower.step()
@@ -140,7 +148,11 @@ def test_rows_of_the_running_second_are_left_for_the_next_window(path: Path) -> 
 
 
 def test_a_row_from_the_future_is_named_without_waiting(path: Path) -> None:
-    execute(path, "create table t (id integer primary key, at timestamp)", "insert into t values (1, '2999-01-01'), (2, '2020-01-01')")
+    execute(
+        path,
+        "create table t (id integer primary key, at timestamp)",
+        "insert into t values (1, '2999-01-01'), (2, '2020-01-01')",
+    )
     clock = Clock(NOON)
     follower = Follower(source_at(path, clock), timed())
     frontier = follower.step()
@@ -151,7 +163,9 @@ def test_a_row_from_the_future_is_named_without_waiting(path: Path) -> None:
 
 def test_a_zone_that_is_behind_does_not_carry_the_mark_away(path: Path) -> None:
     """Local times of New York, taken for UTC: rows seem five hours old when they are written."""
-    execute(path, "create table t (id integer primary key, at timestamp)", "insert into t values (1, '2026-03-01 07:00:00')")
+    execute(
+        path, "create table t (id integer primary key, at timestamp)", "insert into t values (1, '2026-03-01 07:00:00')"
+    )
     clock = Clock(NOON)
     follower = Follower(source_at(path, clock), timed())
     follower.step()
@@ -162,7 +176,9 @@ def test_a_zone_that_is_behind_does_not_carry_the_mark_away(path: Path) -> None:
 
 
 def test_the_zone_that_writers_use_can_be_named(path: Path) -> None:
-    execute(path, "create table t (id integer primary key, at timestamp)", "insert into t values (1, '2026-03-01 21:00:00')")
+    execute(
+        path, "create table t (id integer primary key, at timestamp)", "insert into t values (1, '2026-03-01 21:00:00')"
+    )
     clock = Clock(NOON + timedelta(minutes=1))
     follower = Follower(source_at(path, clock, timezone="Asia/Tokyo"), timed())
     follower.step()
@@ -185,7 +201,11 @@ def test_an_hour_that_comes_twice_is_safe_when_it_is_over(instant: datetime, exp
 
 
 def test_the_rows_of_a_day_are_read_when_it_is_over(path: Path) -> None:
-    execute(path, "create table t (id integer primary key, at date)", "insert into t values (1, '2026-02-28'), (2, '2026-03-01')")
+    execute(
+        path,
+        "create table t (id integer primary key, at date)",
+        "insert into t values (1, '2026-02-28'), (2, '2026-03-01')",
+    )
     clock = Clock(NOON)
     follower = Follower(source_at(path, clock), timed())
     follower.step()
@@ -197,10 +217,17 @@ def test_the_rows_of_a_day_are_read_when_it_is_over(path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("declared", "stored", "after"),
-    [("text", ["a", "B", "é"], "é\x01"), ("blob", [b"\x00", b"\xff"], "ff00"), ("int", [5, -3], "6"), ("text collate nocase", ["a", "B"], "a\x01")],
+    [
+        ("text", ["a", "B", "é"], "é\x01"),
+        ("blob", [b"\x00", b"\xff"], "ff00"),
+        ("int", [5, -3], "6"),
+        ("text collate nocase", ["a", "B"], "a\x01"),
+    ],
 )
 @pytest.mark.parametrize("indexed", [True, False])
-def test_other_types_go_to_right_after_the_greatest_value(path: Path, declared: str, stored: list[Any], after: str, indexed: bool) -> None:
+def test_other_types_go_to_right_after_the_greatest_value(
+    path: Path, declared: str, stored: list[Any], after: str, indexed: bool
+) -> None:
     execute(path, f"create table t (id integer primary key, at {declared})", *[("insert into t (at) values (?)", [value]) for value in stored],
             *(["create index i on t (at)"] if indexed else []))  # fmt: skip
     with opened(path) as source:
@@ -222,14 +249,22 @@ def test_other_types_go_to_right_after_the_greatest_value(path: Path, declared: 
     ],
 )
 def test_a_cursor_of_mixed_storage_has_no_order(path: Path, declared: str, stored: list[Any], named: str) -> None:
-    execute(path, f"create table t (id integer primary key, at {declared})", *[("insert into t (at) values (?)", [value]) for value in stored])
+    execute(
+        path,
+        f"create table t (id integer primary key, at {declared})",
+        *[("insert into t (at) values (?)", [value]) for value in stored],
+    )
     with opened(path) as source, pytest.raises(SourceError, match=named):
         Follower(source, timed()).step()
 
 
 @pytest.mark.parametrize("value", ["yesterday", "99/99/2026", "2026-13-01"])
 def test_a_greatest_value_that_is_no_moment_is_named(path: Path, value: str) -> None:
-    execute(path, "create table t (id integer primary key, at timestamp)", ("insert into t values (1, '2026-01-01'), (2, ?)", [value]))
+    execute(
+        path,
+        "create table t (id integer primary key, at timestamp)",
+        ("insert into t values (1, '2026-01-01'), (2, ?)", [value]),
+    )
     with opened(path) as source, pytest.raises(SourceError, match="greatest 'at' in t is"):
         Follower(source, timed()).step()
 
@@ -244,9 +279,19 @@ def test_a_cursor_without_exact_order_is_refused(path: Path, declared: str) -> N
 FORMS: list[Callable[[datetime], str]] = [
     lambda moment: moment.isoformat(" "),
     lambda moment: moment.isoformat("T"),
-    lambda moment: moment.isoformat(" ", timespec="milliseconds") if not moment.microsecond % 1000 else moment.isoformat(" "),
-    lambda moment: moment.isoformat(" ", timespec="minutes") if not (moment.second or moment.microsecond) else moment.isoformat("T"),
-    lambda moment: moment.date().isoformat() if moment == datetime.combine(moment.date(), datetime.min.time()) else moment.isoformat("T"),
+    lambda moment: (
+        moment.isoformat(" ", timespec="milliseconds") if not moment.microsecond % 1000 else moment.isoformat(" ")
+    ),
+    lambda moment: (
+        moment.isoformat(" ", timespec="minutes")
+        if not (moment.second or moment.microsecond)
+        else moment.isoformat("T")
+    ),
+    lambda moment: (
+        moment.date().isoformat()
+        if moment == datetime.combine(moment.date(), datetime.min.time())
+        else moment.isoformat("T")
+    ),
 ]
 ZONED: list[Callable[[datetime], str]] = [
     *FORMS,
@@ -263,7 +308,9 @@ MOMENTS = st.one_of(
 
 @pytest.mark.parametrize(("declared", "forms"), [("timestamp", FORMS), ("timestamptz", ZONED)])
 @pytest.mark.parametrize("indexed", [True, False])
-def test_windows_over_moments_are_right_in_every_form_of_text(path: Path, declared: str, forms: list[Callable[[datetime], str]], indexed: bool) -> None:
+def test_windows_over_moments_are_right_in_every_form_of_text(
+    path: Path, declared: str, forms: list[Callable[[datetime], str]], indexed: bool
+) -> None:
     """'… 08:00', '…T08:00:00' and '… 08:00:00.000' are one moment, and no text says so."""
     kind = BookmarkType(declared)
 

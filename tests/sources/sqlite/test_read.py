@@ -49,7 +49,10 @@ def test_a_locked_database_is_waited_for_and_then_named(path: Path) -> None:
 
 def test_a_lock_that_ends_in_time_is_waited_for(path: Path) -> None:
     execute(path, "create table t (id integer primary key)", "insert into t values (1)")
-    with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as writer, opened(path) as source:
+    with (
+        closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as writer,
+        opened(path) as source,
+    ):
         stream = stream_of("t")
         with source.read(stream, source.shape(stream), Window(), 1) as reading:
             writer.execute("begin exclusive")
@@ -65,7 +68,11 @@ def test_one_window_sees_one_state_of_the_database(path: Path) -> None:
         with source.read(stream, source.shape(stream), Window(), 4) as reading:
             batches = reading.reader(reading.splits[0])
             rows = list(next(iter(batches)).to_pylist())
-            execute(path, "update t set money = money + case when id % 2 = 0 then 1 else -1 end", "insert into t values (60000, 7)")
+            execute(
+                path,
+                "update t set money = money + case when id % 2 = 0 then 1 else -1 end",
+                "insert into t values (60000, 7)",
+            )
             for batch in batches:
                 rows += batch.to_pylist()
     assert len(rows) == 50_000
@@ -125,7 +132,9 @@ def test_a_filter_that_is_no_condition_is_refused(path: Path, where: str) -> Non
         ("a text, b int, primary key (a, b)) without rowid --", ("a", "b"), True),
     ],
 )
-def test_a_key_is_unique_only_if_sqlite_keeps_it_so(path: Path, declaration: str, key: tuple[str, ...], unique: bool) -> None:
+def test_a_key_is_unique_only_if_sqlite_keeps_it_so(
+    path: Path, declaration: str, key: tuple[str, ...], unique: bool
+) -> None:
     execute(path, f"create table t ({declaration}\n{'' if '--' in declaration else ')'}")
     with opened(path) as source:
         assert source.shape(stream_of("t", key=key, columns=key)).key_is_unique is unique
@@ -155,10 +164,24 @@ def test_a_missing_table_names_the_nearest(path: Path) -> None:
 
 
 def test_check_says_what_marks_rest_on(path: Path) -> None:
-    execute(path, "create table t (id integer primary key, n int, at timestamp, day date, name text)", "create table u (id integer primary key autoincrement)")
-    wanted = {"id": "AUTOINCREMENT", "n": "does not number 'n'", "at": "settle", "day": "when the day is over", "name": "says nothing about when"}
+    execute(
+        path,
+        "create table t (id integer primary key, n int, at timestamp, day date, name text)",
+        "create table u (id integer primary key autoincrement)",
+    )
+    wanted = {
+        "id": "AUTOINCREMENT",
+        "n": "does not number 'n'",
+        "at": "settle",
+        "day": "when the day is over",
+        "name": "says nothing about when",
+    }
     with opened(path) as source:
         for field, text in wanted.items():
             findings = source.check([stream_of("t", cursor=field)])
             assert any(text in f"{finding.message} {finding.fix}" for finding in findings if finding.level == "warning")
-        assert [f.message for f in source.check([stream_of("u", cursor="id")]) if f.subject == "stream s" and f.level != "ok"] == []
+        assert [
+            f.message
+            for f in source.check([stream_of("u", cursor="id")])
+            if f.subject == "stream s" and f.level != "ok"
+        ] == []

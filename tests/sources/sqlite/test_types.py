@@ -46,7 +46,9 @@ from tests.sources.sqlite.place import execute, fill, opened, read_all, stream_o
         ("UUID", ["6e1c0d1e-0000-4000-8000-000000000001"], "string", None),
     ],
 )  # fmt: skip
-def test_values_that_fit_their_declaration_arrive(path: Path, declared: str, stored: list[Any], ours: str, expected: list[Any] | None) -> None:
+def test_values_that_fit_their_declaration_arrive(
+    path: Path, declared: str, stored: list[Any], ours: str, expected: list[Any] | None
+) -> None:
     fill(path, declared, [None, *stored])
     found, got = values(path)
     assert found == ours
@@ -84,7 +86,9 @@ def test_values_that_fit_their_declaration_arrive(path: Path, declared: str, sto
         ("DECIMAL(38,2)", math.inf, "'Inf'"),
     ],
 )
-def test_a_value_that_does_not_fit_is_named_with_its_row_and_the_choice(path: Path, declared: str, value: Any, shown: str) -> None:
+def test_a_value_that_does_not_fit_is_named_with_its_row_and_the_choice(
+    path: Path, declared: str, value: Any, shown: str
+) -> None:
     fill(path, declared, [None] * 2000 + [value])
     with opened(path) as source, pytest.raises(TypeMappingError) as failure:
         read_all(source, stream_of("t", key=("n",)))
@@ -146,7 +150,18 @@ def test_a_cast_keeps_the_value(path: Path, stored: list[Any], cast: str, expect
         assert got == expected
 
 
-@pytest.mark.parametrize(("stored", "cast"), [(["x"], "int64"), ([300], "int8"), ([1.5], "int64"), ([0.125], "decimal(5,2)"), (["1.5"], "int64"), (["x"], "binary") , ([1], "binary")])
+@pytest.mark.parametrize(
+    ("stored", "cast"),
+    [
+        (["x"], "int64"),
+        ([300], "int8"),
+        ([1.5], "int64"),
+        ([0.125], "decimal(5,2)"),
+        (["1.5"], "int64"),
+        (["x"], "binary"),
+        ([1], "binary"),
+    ],
+)
 def test_a_cast_that_would_lose_something_fails(path: Path, stored: list[Any], cast: str) -> None:
     fill(path, "", stored)
     if cast == "binary" and stored == ["x"]:
@@ -166,7 +181,10 @@ def test_a_cast_without_meaning_is_refused(path: Path, cast: str) -> None:
 def test_the_first_rows_do_not_decide_the_type(path: Path) -> None:
     """The driver guesses from what it sees first: NULLs for thousands of rows must not make a number of a text."""
     execute(path, "create table t (n integer primary key, c text, d real, e blob)")
-    execute(path, "with recursive i(i) as (select 1 union all select i + 1 from i where i < 9000) insert into t (n) select i from i")
+    execute(
+        path,
+        "with recursive i(i) as (select 1 union all select i + 1 from i where i < 9000) insert into t (n) select i from i",
+    )
     execute(path, "insert into t values (9001, 'text', 1, x'00')")
     with opened(path) as source:
         rows = read_all(source, stream_of("t"))
@@ -180,7 +198,18 @@ def test_an_empty_table_has_its_schema(path: Path) -> None:
 
 
 def test_the_documented_mapping_holds(path: Path) -> None:
-    named = {"int64", "float64", "decimal(p,s)", "string", "binary", "boolean", "date", "timestamp", "timestamptz", "needs a cast"}
+    named = {
+        "int64",
+        "float64",
+        "decimal(p,s)",
+        "string",
+        "binary",
+        "boolean",
+        "date",
+        "timestamp",
+        "timestamptz",
+        "needs a cast",
+    }
     assert {row.ours for row in TYPE_MAPPING} == named
 
 
@@ -197,14 +226,20 @@ CELLS = st.tuples(
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(CELLS, max_size=12))
 def test_any_values_round_trip(path: Path, rows: list[tuple[Any, ...]]) -> None:
-    execute(path, "drop table if exists t", "create table t (n integer primary key, a integer, b real, c text, d blob, e decimal(12,2), f timestamp)")
+    execute(
+        path,
+        "drop table if exists t",
+        "create table t (n integer primary key, a integer, b real, c text, d blob, e decimal(12,2), f timestamp)",
+    )
     execute(path, *[
         ("insert into t (a, b, c, d, e, f) values (?, ?, ?, ?, ?, ?)", (a, b, c, d, None if e is None else float(e), None if f is None else f.isoformat(" ")))
         for a, b, c, d, e, f in rows
     ])  # fmt: skip
     with opened(path) as source:
         got = sorted(read_all(source, stream_of("t")), key=lambda row: row["n"])
-    assert [(row["a"], row["c"], row["d"], row["e"], row["f"]) for row in got] == [(a, c, d, e, f) for a, _, c, d, e, f in rows]
+    assert [(row["a"], row["c"], row["d"], row["e"], row["f"]) for row in got] == [
+        (a, c, d, e, f) for a, _, c, d, e, f in rows
+    ]
     for row, given_row in zip(got, rows, strict=True):
         assert (row["b"] is None) == (given_row[1] is None)
         if row["b"] is not None:

@@ -195,7 +195,8 @@ class Catalog:
         known = [f"{name_part(schema)}.{name_part(name)}" for schema, name in rows]
         wanted = table if len(name_parts(table)) > 1 else f"{(self._schemas or ('public',))[0]}.{table}"
         return SourceError(
-            f"there is no table {table!r} in the database, or the user may not see its schema{or_nearest(wanted, known)}",
+            f"there is no table {table!r} in the database, or the user may not see its "
+            f"schema{or_nearest(wanted, known)}",
             "`seamark discover` lists the tables; names are taken as they are, capitals included",
         )
 

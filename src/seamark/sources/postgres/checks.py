@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from seamark.errors import SourceError, SourceUnavailable
-from seamark.model.stream import Shape, Stream
+from seamark.model.stream import Cursor, Shape, Stream
 from seamark.sources.base import Finding
+from seamark.sources.doubt import Doubt, of_a_key
 from seamark.sources.postgres.catalog import KINDS, Relation
 from seamark.sources.postgres.connection import ServerFacts, Session
 from seamark.sources.postgres.doubts import TIMED, doubts, index_doubt
 from seamark.sources.postgres.options import PostgresOptions
 from seamark.sources.postgres.probes import Clock, probe_clock
+from seamark.sources.query import quoted
 
 LONG = 60
 """Seconds after which an open transaction is worth mentioning."""
@@ -61,68 +63,56 @@ def _of_the_stream(
     stream: Stream, relation: Relation, shape: Shape, server: ServerFacts, clock: Clock, options: PostgresOptions
 ) -> Iterator[Finding]:
     subject = f"stream {stream.name}"
-    found = [
-        *_of_the_table(stream, relation, shape),
-        *(_of_the_cursor(stream, relation, shape, server, clock, options) if stream.cursor else ()),
-    ]
-    if not any(level == "error" for level, _, _ in found):
+    accepted = options.allow_unsafe_marks or (stream.cursor is not None and bool(stream.cursor.lookback))
+    found = [*_of_the_table(stream, relation, shape)]
+    if stream.cursor is not None:
+        found += _of_the_cursor(stream.cursor, relation, shape, server, clock, options)
+    if accepted or not any(doubt.fatal for doubt in found):
         cursor = f", cursor {stream.cursor.field} ({shape.cursor_type})" if stream.cursor else ""
         yield Finding("ok", subject, f"{KINDS[relation.kind]} {relation.label}, {len(shape.schema)} columns{cursor}")
-    for level, message, fix in found:
-        yield Finding(level, subject, message, fix)
+    for doubt in found:
+        level = "error" if doubt.fatal and not accepted else "warning"
+        yield Finding(level, subject, doubt.message, doubt.fix)
 
 
-def _of_the_table(stream: Stream, relation: Relation, shape: Shape) -> Iterator[tuple[str, str, str]]:
+def _of_the_table(stream: Stream, relation: Relation, shape: Shape) -> Iterator[Doubt]:
     if relation.row_security:
-        yield (
-            "warning",
+        yield Doubt(
             f"row security shows this user only some rows of {relation.label}",
             "read as a user with BYPASSRLS, unless that is what you want",
         )
     if stream.key and not shape.key_is_unique:
-        key = ", ".join(stream.key)
-        yield (
-            "warning",
-            f"nothing in the database keeps the key ({key}) unique and not NULL",
-            "a primary key, or a unique index over NOT NULL columns",
-        )
+        yield of_a_key(stream.key)
 
 
 def _of_the_cursor(
-    stream: Stream, relation: Relation, shape: Shape, server: ServerFacts, clock: Clock, options: PostgresOptions
-) -> Iterator[tuple[str, str, str]]:
-    assert stream.cursor is not None
-    accepted = bool(stream.cursor.lookback) or options.allow_unsafe_marks
-    for doubt in doubts(relation, stream.cursor, shape, server, options):
-        yield ("error" if doubt.fatal and not accepted else "warning", doubt.message, doubt.fix)
+    cursor: Cursor, relation: Relation, shape: Shape, server: ServerFacts, clock: Clock, options: PostgresOptions
+) -> Iterator[Doubt]:
+    yield from doubts(relation, cursor, shape, server, options)
     if shape.cursor_type in TIMED and not server.sees_sessions and not server.in_recovery:
-        yield from _of_the_privilege(server, clock, accepted)
-    if missing := index_doubt(relation, stream.cursor, shape):
-        yield ("warning", missing.message, missing.fix)
-    column = relation.column(stream.cursor.field)
+        yield _of_the_privilege(server, clock)
+    if missing := index_doubt(relation, cursor, shape):
+        yield missing
+    column = relation.column(cursor.field)
     if column is not None and not column.not_null and relation.kind != "v":
-        yield (
-            "warning",
-            f"the cursor {stream.cursor.field!r} may be NULL; rows where it is follow `nulls: {stream.cursor.nulls.value}`",
-            f'ALTER TABLE {relation.sql} ALTER COLUMN "{stream.cursor.field}" SET NOT NULL',
+        yield Doubt(
+            f"the cursor {cursor.field!r} may be NULL; rows where it is follow `nulls: {cursor.nulls.value}`",
+            f"ALTER TABLE {relation.sql} ALTER COLUMN {quoted(cursor.field)} SET NOT NULL",
         )
 
 
-def _of_the_privilege(server: ServerFacts, clock: Clock, accepted: bool) -> Iterator[tuple[str, str, str]]:
+def _of_the_privilege(server: ServerFacts, clock: Clock) -> Doubt:
     fix = (
-        f'GRANT pg_read_all_stats TO "{server.user}"; or set a `lookback` that covers the longest transaction; '
+        f"GRANT pg_read_all_stats TO {quoted(server.user)}; or set a `lookback` that covers the longest transaction; "
         "integers numbered by a sequence need no privilege"
     )
     if clock.hidden:
-        yield (
-            "warning" if accepted else "error",
-            f"the user {server.user!r} may not see the transactions of {clock.hidden} other sessions, so no timestamp mark "
-            "can be proven safe",
+        return Doubt(
+            f"the user {server.user!r} may not see the transactions of {clock.hidden} other sessions: no timestamp "
+            "mark can be proven safe",
             fix,
+            True,
         )
-    else:
-        yield (
-            "warning",
-            f"the user {server.user!r} sees only its own sessions: a run fails as soon as another user is connected",
-            fix,
-        )
+    return Doubt(
+        f"the user {server.user!r} sees only its own sessions: a run fails as soon as another user is connected", fix
+    )

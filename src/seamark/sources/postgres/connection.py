@@ -64,8 +64,8 @@ def connection_text(options: PostgresOptions) -> str:
         # The parser quotes the part that it stumbled over, which may be the password.
         raise ConfigError(
             "the source's url is not one that Postgres understands",
-            "write postgresql://user:password@host:5432/database; in user and password, write @ : / ? # % as %40 %3A %2F "
-            "%3F %23 %25",
+            "write postgresql://user:password@host:5432/database; in user and password, write @ : / ? # % as %40 %3A "
+            "%2F %3F %23 %25",
         ) from None
 
 

@@ -2,145 +2,105 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 from seamark.model.bookmark import BookmarkType
 from seamark.model.stream import Cursor, Shape
+from seamark.sources.doubt import NOT_NUMBERED, OUT_OF_ORDER, VIEW, Doubt, of_a_date
 from seamark.sources.postgres.catalog import KINDS, Relation
 from seamark.sources.postgres.connection import ServerFacts
 from seamark.sources.postgres.options import PostgresOptions
+from seamark.sources.query import quoted
 
 TIMED = (BookmarkType.TIMESTAMPTZ, BookmarkType.TIMESTAMP, BookmarkType.DATE)
 
-
-@dataclass(frozen=True)
-class Doubt:
-    """Why a mark may not be safe. `fatal`: it is not, so only a lookback or the user's word lets a run go on."""
-
-    message: str
-    fix: str
-    fatal: bool = False
+_LOOKBACK = "set a `lookback` that covers the longest transaction, clock differences and lag"
+_REPLICA = Doubt(
+    "the server is a replica, where nobody sees who is still writing", f"read from the primary, or {_LOOKBACK}", True
+)
+_FOREIGN = Doubt("rows of a foreign table are committed elsewhere, unseen", _LOOKBACK, True)
+_MATERIALIZED = Doubt(
+    "rows of a materialized view appear when it is refreshed, long after they were written",
+    "read its tables, use mode replace, or set a `lookback` that covers the time between refreshes as well",
+    True,
+)
+_SUBSCRIBED = Doubt(
+    "logical replication feeds the table: its timestamps were set on another server, before rows came here",
+    f"read from the publisher, or {_LOOKBACK}",
+    True,
+)
 
 
 def doubts(
     relation: Relation, cursor: Cursor, shape: Shape, server: ServerFacts, options: PostgresOptions
 ) -> list[Doubt]:
     """Everything that speaks against the stream's marks, the fatal first."""
-    timed = shape.cursor_type in TIMED
-    found = _of_the_place(relation, server)
-    if timed:
+    found = list(_of_the_place(relation, server))
+    if shape.cursor_type in TIMED:
         found += _of_times(relation, cursor, shape, server, options)
     elif shape.cursor_type is BookmarkType.INTEGER:
         found += _of_integers(relation, cursor)
     else:
-        found.append(
-            Doubt(
-                f"the order of {cursor.field!r} ({shape.cursor_type}) says nothing about when rows were written: a row that "
-                "sorts below the bookmark is never found",
-                "use a timestamp that changes with the row, or an integer that only grows, if there is one",
-            )
-        )
+        better = "use a timestamp that changes with the row, or an integer that only grows, if there is one"
+        found.append(Doubt(f"the order of {cursor.field!r} ({shape.cursor_type}) {OUT_OF_ORDER}", better))
     return sorted(found, key=lambda doubt: not doubt.fatal)
 
 
-def _of_the_place(relation: Relation, server: ServerFacts) -> list[Doubt]:
-    lookback = "set a `lookback` that covers the longest transaction, clock differences and lag"
+def _of_the_place(relation: Relation, server: ServerFacts) -> Iterator[Doubt]:
     if server.in_recovery:
-        return [
-            Doubt(
-                "the server is a replica, where nobody sees who is still writing",
-                f"read from the primary, or {lookback}",
-                True,
-            )
-        ]
+        yield _REPLICA
     if relation.kind == "f" or any(leaf.kind == "f" for leaf in relation.leaves):
-        return [Doubt("rows of a foreign table are committed elsewhere, unseen", lookback, True)]
+        yield _FOREIGN
     if relation.kind == "m":
-        return [
-            Doubt(
-                "rows of a materialized view appear when it is refreshed, long after they were written",
-                f"read its tables, use mode replace, or {lookback.replace('lag', 'the time between refreshes')}",
-                True,
-            )
-        ]
+        yield _MATERIALIZED
     if relation.kind == "v":
-        return [
-            Doubt(
-                "a view: a row may come to meet its conditions long after its cursor was set",
-                "make sure that rows enter it only with a new cursor value, or read its table",
-            )
-        ]
-    return []
+        yield VIEW
 
 
 def _of_times(
     relation: Relation, cursor: Cursor, shape: Shape, server: ServerFacts, options: PostgresOptions
-) -> list[Doubt]:
-    found = []
+) -> Iterator[Doubt]:
     if relation.subscribed:
-        found.append(
-            Doubt(
-                "logical replication feeds the table, so its timestamps were set on another server before they came here",
-                "read from the publisher, or set a `lookback` that covers the longest transaction, clock differences and lag",
-                True,
-            )
-        )
+        yield _SUBSCRIBED
     if options.client_timestamps:
-        found.append(
-            Doubt(
-                f"clients set {cursor.field!r} (`client_timestamps: true`), by clocks of their own and before they commit",
-                "set a `lookback` that covers the longest transaction and clock differences",
-                True,
-            )
+        yield Doubt(
+            f"clients set {cursor.field!r} (`client_timestamps: true`), by their own clocks and before they commit",
+            "set a `lookback` that covers the longest transaction and clock differences",
+            True,
         )
     if shape.cursor_type is not BookmarkType.TIMESTAMPTZ:
-        zone = options.timezone or server.timezone
-        found.append(
-            Doubt(
-                f"{cursor.field!r} has no time zone; it is taken to be written in {zone}",
-                "set the source's `timezone` if writers use another one; timestamptz leaves no doubt",
-            )
+        yield Doubt(
+            f"{cursor.field!r} has no time zone; it is taken to be written in {options.timezone or server.timezone}",
+            "set the source's `timezone` if writers use another one; timestamptz leaves no doubt",
         )
     if shape.cursor_type is BookmarkType.DATE:
-        found.append(
-            Doubt(
-                f"{cursor.field!r} is a date: the rows of a day are read when the day is over",
-                "use a timestamp for fresher rows",
-            )
-        )
-    return found
+        yield of_a_date(cursor.field)
 
 
-def _of_integers(relation: Relation, cursor: Cursor) -> list[Doubt]:
+def _of_integers(relation: Relation, cursor: Cursor) -> Iterator[Doubt]:
     column = relation.column(cursor.field)
     sequence = column.sequence if column else None
     if sequence is None:
-        return [
-            Doubt(
-                f"no sequence numbers {cursor.field!r}: whoever does must give out growing numbers inside the writing transaction",
-                "let the database number it (GENERATED ALWAYS AS IDENTITY), or use a timestamp that changes with the row",
-            )
-        ]
-    found = []
+        yield Doubt(
+            f"no sequence numbers {cursor.field!r}: {NOT_NUMBERED}",
+            "let the database do it (GENERATED ALWAYS AS IDENTITY), or use a timestamp that changes with the row",
+        )
+        return
+    name = f"sequence {sequence.name!r}"
     if sequence.cache > 1:
-        found.append(
-            Doubt(
-                f"sequence {sequence.name!r} has CACHE {sequence.cache}: sessions keep numbers back and use them late",
-                f'ALTER SEQUENCE "{sequence.name}" CACHE 1, or set a `lookback` of more numbers than sessions hold back',
-                True,
-            )
+        yield Doubt(
+            f"{name} has CACHE {sequence.cache}: sessions keep numbers back and use them late",
+            f"ALTER SEQUENCE {quoted(sequence.name)} CACHE 1, or set a `lookback` of more numbers than they keep back",
+            True,
         )
     if sequence.increment < 0 or sequence.cycles:
         what = "counts down" if sequence.increment < 0 else "starts over at its end (CYCLE)"
-        found.append(Doubt(f"sequence {sequence.name!r} {what}", "use a timestamp that changes with the row", True))
+        yield Doubt(f"{name} {what}", "use a timestamp that changes with the row", True)
     elif sequence.increment > 1:
-        found.append(
-            Doubt(
-                f"sequence {sequence.name!r} counts by {sequence.increment}, as libraries do that fetch numbers ahead of use",
-                "if yours does, set a `lookback` of more numbers than its processes hold back",
-            )
+        yield Doubt(
+            f"{name} counts by {sequence.increment}, as libraries do that fetch numbers ahead of use",
+            "if yours does, set a `lookback` of more numbers than its processes keep back",
         )
-    return found
 
 
 def index_doubt(relation: Relation, cursor: Cursor, shape: Shape) -> Doubt | None:
@@ -148,8 +108,8 @@ def index_doubt(relation: Relation, cursor: Cursor, shape: Shape) -> Doubt | Non
     by_bytes = shape.cursor_type is BookmarkType.TEXT
     if relation.index_on(cursor.field, by_bytes) is not None or relation.kind in "vf":
         return None
-    collation = ' COLLATE "C"' if by_bytes else ""
+    order, collation = (" in byte order", ' COLLATE "C"') if by_bytes else ("", "")
     return Doubt(
-        f"no index begins with {cursor.field!r}{' in byte order' if by_bytes else ''}: every plan scans the whole {KINDS[relation.kind]}",
-        f'CREATE INDEX CONCURRENTLY ON {relation.sql} ("{cursor.field}"{collation})',
+        f"no index begins with {cursor.field!r}{order}: every plan scans the whole {KINDS[relation.kind]}",
+        f"CREATE INDEX CONCURRENTLY ON {relation.sql} ({quoted(cursor.field)}{collation})",
     )

@@ -20,7 +20,8 @@ _REFUSED = {
     "42501": "grant the user what is missing: GRANT SELECT ON the table, USAGE ON its schema",
     "57014": "raise `statement_timeout`, or give the cursor an index so that statements are short",
     "42P01": "the table is gone or was renamed since the run was planned",
-    "22021": "rows hold text that is not what the database's encoding says: correct them, or leave them out with `where:`",
+    "22021": "rows hold text that is not what the database's encoding says: correct them, or leave them out with "
+    "`where:`",
     "42703": "the column is gone or was renamed since the run was planned",
 }
 _SNAPSHOT_GONE = ("invalid snapshot identifier", "could not import the requested snapshot", "snapshot does not exist")
@@ -54,7 +55,8 @@ def _words(error: Exception) -> str:
 
 
 def _code_of(text: str, raw: str) -> str | None:
-    """The code of an error that carries none, as those of logins and of rows already under way do; None: no connection."""
+    """The code of an error that carries none, as those of logins and of rows already under way do; None: no
+    connection."""
     if 'database "' in text and "does not exist" in text:
         return "3D000"
     if 'role "' in text and "does not exist" in text:

@@ -1,16 +1,16 @@
 """Safe marks: how far a cursor may be read so that no row below it can still appear.
 
-- `timestamptz` that the server sets (now(), clock_timestamp(), triggers). No transaction open anywhere in the database may
-  have begun before the mark, since one that has not touched the table yet may still insert its own start time:
+- `timestamptz` that the server sets (now(), clock_timestamp(), triggers). No transaction open anywhere in the database
+  may have begun before the mark, since one that has not touched the table yet may still insert its own start time:
   `high = floor(min(oldest xact_start, clock - 1 s), 1 s)`. Rounded down because columns of less precision, and
-  date_trunc, put rows below the moment that they were written. A prepared transaction with a writing lock on the table is
-  in no session: then the mark does not move.
+  date_trunc, put rows below the moment that they were written. A prepared transaction with a writing lock on the table
+  is in no session: then the mark does not move.
 - `timestamp` without zone, `date`: the same moment as the wall clock of the zone shows it that they are written in (the
-  option `timezone`, else the zone that sessions start with), a day's rows when the day is over. When clocks are put back
-  the mark waits for the repeated hour to pass. Should the zone be wrong after all, the mark still never passes the newest
-  row by more than a second.
-- integers that a sequence numbers: look at the greatest value, then wait till every transaction ends that held a writing
-  lock on the table or a partition then; all that can be below it is committed. `high` is the next integer.
+  option `timezone`, else the zone that sessions start with), a day's rows when the day is over. When clocks are put
+  back the mark waits for the repeated hour to pass. Should the zone be wrong after all, the mark still never passes the
+  newest row by more than a second.
+- integers that a sequence numbers: look at the greatest value, then wait till every transaction ends that held a
+  writing lock on the table or a partition then; all that can be below it is committed. `high` is the next integer.
 - other types (text, uuid, decimal, bytes): like integers, with the type's next value. Their order is the user's word.
 """
 
@@ -70,7 +70,7 @@ class Marks:
         raise SourceError(f"stream {stream.name!r}: no mark over {cursor.field!r} can be proven safe: {message}", fix)
 
     def _timed(self, one: _One) -> Frontier:
-        """An old look at the clock is as good as a new one for what it proves, so streams share it until one needs more."""
+        """What an old look at the clock proves stays proven, so streams share one until it does not suffice."""
         deadline = self._elapsed() + one.cursor.settle.total_seconds()
         fresh = self._clock is None
         clock = self._clock or self._look(one)
@@ -96,7 +96,8 @@ class Marks:
                 one.stream,
                 one.cursor,
                 f"the user {one.server.user} may not see the transactions of {clock.hidden} other sessions",
-                f'GRANT pg_read_all_stats TO "{one.server.user}", or set a `lookback` that covers the longest transaction',
+                f'GRANT pg_read_all_stats TO "{one.server.user}", or set a `lookback` that covers the longest '
+                "transaction",
             )
         self._clock = clock
         return clock
@@ -205,7 +206,7 @@ def _passed(frontier: Frontier, low: Bookmark | None) -> bool:
 
 
 def _time_to_pass(one: _One, clock: Clock, frontier: Frontier) -> float | None:
-    """Seconds till the mark can pass the newest row if nobody holds it; None if that can't be told, or is a matter of days."""
+    """Seconds till the mark can pass the newest row if nobody holds it; None where it is a matter of days."""
     newest = frontier.newest
     if newest is None or newest.type is BookmarkType.DATE:
         return None
@@ -227,7 +228,7 @@ def _bookmark(one: _One, text: str | None) -> Bookmark | None:
         return Bookmark.parse(one.shape.cursor_type, text)
     except ValueError as error:
         raise SourceError(
-            f"stream {one.stream.name!r}: the greatest {one.cursor.field!r} in {one.relation.label} is {text}, which can't be "
-            f"a bookmark: {error}",
+            f"stream {one.stream.name!r}: the greatest {one.cursor.field!r} in {one.relation.label} is {text}, which "
+            f"can't be a bookmark: {error}",
             "rows with such a value are never below any mark: correct them, or use another cursor",
         ) from None

@@ -19,7 +19,8 @@ class PostgresOptions(Options):
     )
     schemas: tuple[str, ...] = Field(
         (),
-        description="Schemas to discover tables in, and to look for a table without a schema in; by default all, and `public`.",
+        description="Schemas to discover tables in, and to look in for a table named without one; by default all, and "
+        "`public`.",
     )
     connect_timeout: Duration = Field(timedelta(seconds=10), description="How long to wait for a connection.")
     statement_timeout: Duration | None = Field(
@@ -33,15 +34,16 @@ class PostgresOptions(Options):
     )
     client_timestamps: bool = Field(
         False,
-        description="Whether clients write the timestamps that cursors use, instead of now() on the server: such marks need a "
-        "`lookback`.",
+        description="Whether clients write the timestamps that cursors use, instead of now() on the server: such marks "
+        "need a `lookback`.",
     )
     timezone: str | None = Field(
         None,
-        description="The time zone in which timestamps without one were written; the server's own for this database by default.",
+        description="The time zone in which timestamps without one were written; by default the server's own for this "
+        "database.",
     )
     allow_unsafe_marks: bool = Field(
         False,
-        description="Read on where no mark can be proven safe and no `lookback` is set, at the risk of missing rows that are "
-        "committed late.",
+        description="Read on where no mark can be proven safe and no `lookback` is set, at the risk of missing rows "
+        "that are committed late.",
     )

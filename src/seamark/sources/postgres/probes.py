@@ -41,8 +41,8 @@ class OpenTransaction:
 
 @dataclass(frozen=True)
 class Clock:
-    """The server's time, and the oldest transaction open in this database right after it. The order matters: what begins
-    later than `now` is later than any mark made of this."""
+    """The server's time, and the oldest transaction open in this database right after it. The order matters: what
+    begins later than `now` is later than any mark made of this."""
 
     now: datetime
     hidden: int
@@ -87,8 +87,8 @@ def probe_table(
     ignored: Sequence[str],
     local: str = "NULL",
 ) -> Newest:
-    """One statement. Its snapshot is taken before it looks at locks: a writer it does not list has ended, and whatever it
-    wrote shows in any later snapshot."""
+    """One statement. Its snapshot is taken before it looks at locks: a writer it does not list has ended, and whatever
+    it wrote shows in any later snapshot."""
     text, nulls, writers, mark = session.row(
         f"SELECT rows.newest, rows.nulls, ({_writers(relation, ignored)}), ({local})::text "
         f"FROM ({_newest(relation, field, cursor, where)}) rows",
@@ -107,15 +107,14 @@ def probe_writers(session: Session, relation: Relation, ignored: Sequence[str]) 
 def local_mark(instant: datetime, zone: str) -> str:
     """SQL for the least reading that a wall clock in `zone` can show at `instant` or in the day after it.
 
-    When clocks are put back, an hour of readings comes twice: until it is over for good nothing in it is safe. Zones change
-    at whole quarters of an hour.
-    """
+    When clocks are put back, an hour of readings comes twice: until it is over for good nothing in it is safe. Zones
+    change at whole quarters of an hour."""
     start = f"{literal(instant.isoformat())}::timestamptz"
     return f"""
         SELECT min(moment AT TIME ZONE {literal(zone)}) FROM (
           SELECT {start} AS moment UNION ALL
-          SELECT generate_series(to_timestamp(ceil(extract(epoch FROM {start}) / 900) * 900), {start} + interval '26 hours',
-                                 interval '15 minutes')) moments"""
+          SELECT generate_series(to_timestamp(ceil(extract(epoch FROM {start}) / 900) * 900), {start} + interval '26
+          hours', interval '15 minutes')) moments"""
 
 
 _OTHERS = "datname = current_database() AND pid <> pg_backend_pid()"
@@ -127,8 +126,8 @@ def _counted(ignored: Sequence[str]) -> str:
 
 
 def _newest(relation: Relation, field: str, cursor: CursorSql, where: str) -> str:
-    """With an index two short look-ups, else one pass. The filter counts for NULLs only: a newest row that it leaves out
-    moves the mark on over nothing."""
+    """With an index two short look-ups, else one pass. The filter counts for NULLs only: a newest row that it leaves
+    out moves the mark on over nothing."""
     column = relation.column(field)
     name = quoted(field)
     null = " AND ".join(filter(None, (f"{name} IS NULL", filter_predicate(where))))

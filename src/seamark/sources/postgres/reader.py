@@ -95,7 +95,8 @@ class PostgresReader:
         name = self.arrays[which - 1]
         where = in_row(batch, pc.index(dimensions, which).as_py(), self.place)
         raise TypeMappingError(
-            f"column {name!r} of {self.place.table} holds an array of several dimensions{where}, which has no place in a list",
+            f"column {name!r} of {self.place.table} holds an array of several dimensions{where}, which has no place "
+            "in a list",
             f"keep its text with `cast: {{{name}: string}}`, or leave the row out with `where:`",
         )
 

@@ -63,21 +63,22 @@ def _cursor(relation: Relation, stream: Stream) -> tuple[BookmarkType | None, in
             else "use a column of timestamps, integers, dates, decimals, text or uuids"
         )
         raise SourceError(
-            f"stream {stream.name!r}: the cursor {column.name!r} is {column.type_text}, whose values have no exact order "
-            "with a next value",
+            f"stream {stream.name!r}: the cursor {column.name!r} is {column.type_text}, whose values have no exact "
+            "order with a next value",
             advice,
         )
     if cast is not None and found[0] is not BookmarkType.DECIMAL:
         raise SourceError(
-            f"stream {stream.name!r}: the cursor {column.name!r} is cast to {cast}, so its values would not be those that "
-            "order the rows",
+            f"stream {stream.name!r}: the cursor {column.name!r} is cast to {cast}, so its values would not be those "
+            "that order the rows",
             f"take {column.name!r} out of `cast:`",
         )
     return found
 
 
 def key_is_unique(relation: Relation, key: tuple[str, ...]) -> bool:
-    """Whether the database refuses two rows with one key: a unique index over (a part of) it, and nothing NULL in it."""
+    """Whether the database refuses two rows with one key: a unique index over (a part of) it, and nothing NULL in
+    it."""
     columns = [relation.column(name) for name in key]
     if not key or relation.has_rows_elsewhere or not all(column and column.not_null for column in columns):
         return False

@@ -21,7 +21,7 @@ from seamark.sources.postgres.marks import Marks
 from seamark.sources.postgres.options import PostgresOptions
 from seamark.sources.postgres.reader import PostgresReader, dimensions_column
 from seamark.sources.postgres.shape import CursorSql, cursor_sql, reads_of, shape_of, table_info
-from seamark.sources.postgres.snapshot import exported, explained, plan_of
+from seamark.sources.postgres.snapshot import explained, exported, plan_of
 from seamark.sources.postgres.splits import cut, make_splits
 from seamark.sources.query import filter_predicate, quoted, select
 
@@ -116,7 +116,8 @@ class PostgresSource:
         return self._relations.get(stream.table) or self._look(stream)
 
     def _require_sound_sql(self, relation: Relation, stream: Stream) -> None:
-        """Let the server look at the casts and the row filter. The filter must be whole without our parentheses, too."""
+        """Let the server look at the casts and the row filter. The filter must be whole without our parentheses,
+        too."""
         columns = [f"{read.sql} AS {quoted(read.name)}" for read in reads_of(relation, stream)]
         where = f" WHERE {stream.where}\n" if stream.where else ""
         doing = f"stream {stream.name!r}: `where: {stream.where}`" if where else f"stream {stream.name!r}: its casts"

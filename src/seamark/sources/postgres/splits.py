@@ -25,7 +25,8 @@ class Scan:
     width: int
     by_index: bool
     blocks: tuple[int, ...]
-    """Sizes of the parts that hold rows; empty when ctids mean nothing (views, foreign tables, other access methods)."""
+    """Sizes of the parts that hold rows; empty when ctids mean nothing (views, foreign tables, other access
+    methods)."""
     key: str = ""
     """A unique integer column, never NULL and indexed, where there is one."""
     key_range: tuple[int, int] | None = None
@@ -93,7 +94,7 @@ def _by_key(key: str, ranges: Sequence[tuple[int | None, int | None]], whole: st
         yield Piece(" AND ".join(filter(None, (bounds, whole))), f"{key} from {low} to {high}")
 
 
-_EPOCH = datetime(1970, 1, 1)
+_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - compared with moments that have lost theirs
 _FIRST_DAY = date(1970, 1, 1)
 _MICROSECOND = timedelta(microseconds=1)
 

@@ -1,7 +1,8 @@
-"""From Postgres types to ours, and how each is read: what arrives is exactly what is declared, or an error says why not.
+"""From Postgres types to ours, and how each is read: what arrives is exactly what is declared, or an error says why.
 
-One rule covers every type that becomes a string: the string is what `column::text` gives in a session with TimeZone UTC,
-DateStyle ISO and IntervalStyle iso_8601. The only exception is `char(n)`, which keeps its padding as SELECT shows it.
+One rule covers every type that becomes a string: the string is what `column::text` gives in a session with TimeZone
+UTC, DateStyle ISO and IntervalStyle iso_8601. The only exception is `char(n)`, which keeps its padding as SELECT shows
+it.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class TypeRow:
 
 @dataclass(frozen=True)
 class Rule:
-    """How a type is read: what it becomes, by which casts in SQL, and what family it is of when a `cast:` is asked for."""
+    """How a type is read: what it becomes, by which casts in SQL, and of which family it is when it is cast."""
 
     ours: str
     casts: tuple[str, ...] = ()
@@ -58,7 +59,7 @@ RULES: dict[str, Rule] = {
     "cid": Rule("int64", ("text", "int8"), "integer"),
     "float4": Rule("float32", family="float", note="NaN and infinity included"),
     "float8": Rule("float64", family="float", note="NaN and infinity included"),
-    "money": Rule("decimal(19,2)", ("numeric", "text"), "numeric", "fails where lc_monetary has more than two decimals"),
+    "money": Rule("decimal(19,2)", ("numeric", "text"), "numeric", "lc_monetary with more decimals fails"),
     "text": Rule("string", family="text"),
     "varchar": Rule("string", family="text"),
     "bpchar": Rule("string", family="text", note="with its padding, as SELECT shows it; `cast: string` strips it"),
@@ -117,16 +118,22 @@ TYPE_MAPPING: tuple[TypeRow, ...] = (
     *(TypeRow('"char"' if name == "char" else name, rule.ours, rule.note) for name, rule in RULES.items()),
     TypeRow("numeric(p,s)", "decimal(p,s)", "up to 38 digits; NaN fails"),
     TypeRow("numeric(p,-s)", "decimal(p+s,0)", "up to 38 digits"),
-    TypeRow("numeric, numeric of more than 38 digits", "string", "every digit, NaN and Infinity; or `cast: decimal(p,s)`, which "
-            "fails on a value that does not fit"),
+    TypeRow(
+        "numeric of any size, or of more than 38 digits",
+        "string",
+        "every digit, NaN and Infinity; or `cast: decimal(p,s)`, which fails on a value that does not fit",
+    ),
     TypeRow("an enum", "string", "its label"),
     TypeRow("a range or multirange", "string", "`[1,5)`"),
     TypeRow("a domain", "as its base type"),
-    TypeRow("an array", "list<…>", "of one dimension, NULL elements included; several dimensions fail, or `cast: string`; lower "
-            "bounds are not kept"),
+    TypeRow(
+        "an array",
+        "list<…>",
+        "of one dimension, NULLs included; several dimensions fail, or `cast: string`; lower bounds are not kept",
+    ),
     TypeRow("citext and other extension types of text", "string"),
     TypeRow("a composite type, other extension types", "needs a cast", "`cast: string` keeps its text form"),
-)  # fmt: skip
+)
 """The mapping as documentation shows it."""
 
 _TEMPORAL = ("date", "timestamp", "timestamptz")

@@ -81,7 +81,7 @@ class Table:
 
 def find(database: Database, table: str) -> Table:
     """The table or view; SourceError with the nearest name when there is none."""
-    known = {name: kind for name, kind in _names(database)}
+    known = dict(_names(database))
     for name in _readings(table):
         if name in known:
             return _table(database, name, known[name])
@@ -115,8 +115,8 @@ def _table(database: Database, name: str, kind: str) -> Table:
         'SELECT name, type, "notnull", pk, dflt_value FROM pragma_table_xinfo(?) WHERE hidden <> 1', [name], doing
     )
     entries = database.rows(
-        'SELECT il.name, il."unique", il.partial, ix.name, ix.coll FROM pragma_index_list(?) il, pragma_index_xinfo(il.name) ix '
-        "WHERE ix.key ORDER BY il.seq, ix.seqno",
+        'SELECT il.name, il."unique", il.partial, ix.name, ix.coll FROM pragma_index_list(?) il, '
+        "pragma_index_xinfo(il.name) ix WHERE ix.key ORDER BY il.seq, ix.seqno",
         [name],
         doing,
     )

@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 from seamark.errors import SourceError, SourceUnavailable
 from seamark.model.bookmark import BookmarkType
-from seamark.model.stream import Shape, Stream
+from seamark.model.stream import Cursor, Shape, Stream
 from seamark.sources.base import Finding
+from seamark.sources.doubt import NOT_NUMBERED, OUT_OF_ORDER, VIEW, Doubt, of_a_date, of_a_key
+from seamark.sources.query import quoted
 from seamark.sources.sqlite.catalog import Table
 from seamark.sources.sqlite.database import Database
 from seamark.sources.sqlite.marks import TIMED
@@ -41,55 +43,51 @@ def findings(
         what = f"{table.kind} {table.label}, {len(shape.schema)} columns{cursor}"
         found.append(Finding("ok", f"stream {stream.name}", what))
         found += [
-            Finding("warning", f"stream {stream.name}", message, fix) for message, fix in _doubts(stream, table, shape)
+            Finding("warning", f"stream {stream.name}", doubt.message, doubt.fix)
+            for doubt in _doubts(stream, table, shape)
         ]
     return found
 
 
-def _doubts(stream: Stream, table: Table, shape: Shape) -> Iterator[tuple[str, str]]:
+def _doubts(stream: Stream, table: Table, shape: Shape) -> Iterator[Doubt]:
     if stream.key and not shape.key_is_unique:
-        key = ", ".join(stream.key)
-        yield (
-            f"nothing in the database keeps the key ({key}) unique and not NULL",
-            "a primary key or a unique index over NOT NULL columns",
-        )
+        yield of_a_key(stream.key)
     if stream.cursor is None:
         return
-    field, settle = stream.cursor.field, stream.cursor.settle.total_seconds()
-    if shape.cursor_type in TIMED:
-        yield (
-            f"SQLite can't say who is writing: a row whose transaction takes longer than {settle:g} s to commit after "
-            f"{field!r} was set may be missed",
-            "set the cursor's `settle` above the longest transaction, or a `lookback`",
+    if shape.cursor_type is BookmarkType.INTEGER:
+        yield from _of_integers(stream.cursor, table)
+    elif shape.cursor_type in TIMED:
+        yield from _of_times(stream.cursor, shape)
+    else:
+        better = "use a timestamp that changes with the row, if there is one"
+        yield Doubt(f"the order of {stream.cursor.field!r} ({shape.cursor_type}) {OUT_OF_ORDER}", better)
+    if table.kind == "view":
+        yield VIEW
+    elif not table.indexed(stream.cursor.field, binary=shape.cursor_type is not BookmarkType.INTEGER):
+        yield Doubt(
+            f"no index begins with {stream.cursor.field!r}: every plan scans the whole table",
+            f"CREATE INDEX … ON {table.sql} ({quoted(stream.cursor.field)})",
         )
+
+
+def _of_times(cursor: Cursor, shape: Shape) -> Iterator[Doubt]:
+    yield Doubt(
+        f"SQLite can't say who is writing: a row that is committed more than {cursor.settle.total_seconds():g} s after "
+        f"its {cursor.field!r} was taken may be missed",
+        "set the cursor's `settle` above the longest transaction, or a `lookback`",
+    )
     if shape.cursor_type is BookmarkType.DATE:
-        yield (
-            f"{field!r} is a date: the rows of a day are read when the day is over",
-            "use a timestamp for fresher rows",
-        )
-    if shape.cursor_type is BookmarkType.INTEGER and table.is_rowid(field) and not table.autoincrement:
-        yield (
-            f"without AUTOINCREMENT SQLite gives the {field!r} of deleted last rows out again: such a row is below the bookmark",
-            "declare it INTEGER PRIMARY KEY AUTOINCREMENT, or don't delete",
-        )
-    elif shape.cursor_type is BookmarkType.INTEGER and not table.is_rowid(field):
-        yield (
-            f"SQLite does not number {field!r}: whoever does must give out growing numbers inside the writing transaction",
+        yield of_a_date(cursor.field)
+
+
+def _of_integers(cursor: Cursor, table: Table) -> Iterator[Doubt]:
+    if not table.is_rowid(cursor.field):
+        yield Doubt(
+            f"SQLite does not number {cursor.field!r}: {NOT_NUMBERED}",
             "use the INTEGER PRIMARY KEY, or a timestamp that changes with the row",
         )
-    elif shape.cursor_type in (BookmarkType.TEXT, BookmarkType.BYTES):
-        yield (
-            f"the order of {field!r} ({shape.cursor_type}) says nothing about when rows were written: a row that sorts below "
-            "the bookmark is never found",
-            "use a timestamp that changes with the row, if there is one",
-        )
-    if table.kind == "view":
-        yield (
-            "a view: a row may come to meet its conditions long after its cursor was set",
-            "make sure that rows enter it only with a new cursor value, or read its table",
-        )
-    elif not table.indexed(field, binary=shape.cursor_type is not BookmarkType.INTEGER):
-        yield (
-            f"no index begins with {field!r}: every plan scans the whole table",
-            f'CREATE INDEX … ON {table.sql} ("{field}")',
+    elif not table.autoincrement:
+        yield Doubt(
+            f"without AUTOINCREMENT SQLite gives out the {cursor.field!r} of deleted last rows again, below the mark",
+            "declare it INTEGER PRIMARY KEY AUTOINCREMENT, or don't delete",
         )

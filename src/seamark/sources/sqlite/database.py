@@ -66,7 +66,8 @@ def translated(error: Exception, doing: str, path: Path | str) -> SourceError:
     if "unable to open" in text or "readonly database" in text or "failed to open" in text:
         return SourceError(
             f"{doing}: the database {path} can't be opened for reading ({text})",
-            "the file must be readable; in WAL mode the folder must be writable as well, or the -wal and -shm files be there",
+            "the file must be readable; in WAL mode the folder must be writable as well, or the -wal and -shm files "
+            "be there",
         )
     if "not a database" in text or "malformed" in text:
         return SourceError(

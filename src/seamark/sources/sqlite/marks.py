@@ -1,11 +1,11 @@
 """Safe marks in SQLite, where one transaction at a time writes.
 
 - Integers, text, bytes: `high` comes right after the greatest value. A row that is numbered when it is inserted (rowid,
-  AUTOINCREMENT) is committed before the next number is given out. Without AUTOINCREMENT the numbers of deleted last rows
-  are given out again; `check` says so.
-- Timestamps are taken before the transaction commits, and no one can ask SQLite who is writing. `settle` is how long that
-  may take: `high = floor(now - settle, 1 s)`, and no more than a second above the newest row, which bounds the harm of
-  clocks and time zones that are not what they are thought to be.
+  AUTOINCREMENT) is committed before the next number is given out. Without AUTOINCREMENT the numbers of deleted last
+  rows are given out again; `check` says so.
+- Timestamps are taken before the transaction commits, and no one can ask SQLite who is writing. `settle` is how long
+  that may take: `high = floor(now - settle, 1 s)`, and no more than a second above the newest row, which bounds the
+  harm of clocks and time zones that are not what they are thought to be.
 - Dates: as timestamps, a day's rows when the day is over.
 """
 
@@ -103,8 +103,8 @@ class Marks:
         except (ValueError, OverflowError) as error:
             assert stream.cursor is not None
             raise SourceError(
-                f"stream {stream.name!r}: the greatest {stream.cursor.field!r} in {table.label} is {greatest!r}, which can't "
-                f"be a bookmark: {error}",
+                f"stream {stream.name!r}: the greatest {stream.cursor.field!r} in {table.label} is {greatest!r}, "
+                f"which can't be a bookmark: {error}",
                 "correct such rows, or use another cursor",
             ) from None
 
@@ -138,8 +138,8 @@ class Marks:
 
 
 def local_mark(moment: datetime, zone: tzinfo) -> datetime:
-    """The least reading that a wall clock in `zone` can show at `moment` or in the day after it: when clocks are put back,
-    an hour of readings comes twice, and until it is over for good nothing in it is safe."""
+    """The least reading that a wall clock in `zone` can show at `moment` or in the day after it: when clocks are put
+    back, an hour of readings comes twice, and until it is over for good nothing in it is safe."""
     quarter = timedelta(minutes=15)
     next_quarter = moment + (quarter - (moment - datetime.min.replace(tzinfo=UTC)) % quarter)
     moments = [moment, *(next_quarter + index * quarter for index in range(26 * 4))]
@@ -169,7 +169,7 @@ def _mixed(table: Table, stream: Stream, sql: CursorSql, value: object) -> Sourc
     assert stream.cursor is not None
     shown = repr(value) if len(repr(value)) <= 80 else repr(value)[:77] + "…"
     return SourceError(
-        f"stream {stream.name!r}: the cursor {stream.cursor.field!r} of {table.label} holds {shown} among values stored as "
-        f"{sql.storage}: SQLite sorts them apart, so they have no common order",
+        f"stream {stream.name!r}: the cursor {stream.cursor.field!r} of {table.label} holds {shown} among values "
+        f"stored as {sql.storage}: SQLite sorts them apart, so they have no common order",
         "store all of them in one way, or use another cursor",
     )

@@ -19,5 +19,6 @@ class SqliteOptions(Options):
     )
     timezone: str | None = Field(
         None,
-        description="The time zone in which timestamps without one are written; UTC by default, as CURRENT_TIMESTAMP is.",
+        description="The time zone in which timestamps without one are written; by default UTC, as of "
+        "CURRENT_TIMESTAMP.",
     )

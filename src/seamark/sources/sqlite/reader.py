@@ -1,9 +1,9 @@
 """Reads a window, in whatever process a task runs in. The only module here that imports Arrow.
 
-Rows come through the standard library's SQLite and not through ADBC, whose driver brings a SQLite of its own: two of them
-in one process undo each other's file locks (POSIX drops a process's locks on a file when any handle on it is closed), so
-that a writer can get in between, and the shared memory of a WAL database be cut under the other's feet (SIGBUS).
-"""
+Rows come through the standard library's SQLite and not through ADBC, whose driver brings a SQLite of its own: two of
+them in one process undo each other's file locks (POSIX drops a process's locks on a file when any handle on it is
+closed), so that a writer can get in between, and the shared memory of a WAL database be cut under the other's feet
+(SIGBUS)."""
 
 from __future__ import annotations
 
@@ -99,10 +99,10 @@ class SqliteReader:
         where = ", ".join(f"{name} = {value}" for name, value in zip(self.locator, row, strict=False))
         shown = text if len(text) <= 80 else text[:77] + "…"
         return TypeMappingError(
-            f"column {misfit.column!r} of {self.place.table} is {misfit.declared or 'of no declared type'}, but holds the "
-            f"{kind} {shown}{' in the row with ' + where if where else ''}, which has no place in {misfit.type}",
-            f"keep the values' text with `cast: {{{misfit.column}: string}}`, choose another type that fits them, correct "
-            "the row, or leave it out with `where:`",
+            f"column {misfit.column!r} of {self.place.table} is {misfit.declared or 'of no declared type'}, but holds "
+            f"the {kind} {shown}{' in the row with ' + where if where else ''}, which has no place in {misfit.type}",
+            "keep the values' text with `cast: {{misfit.column}: string}`, choose another type that fits them, "
+            "correct the row, or leave it out with `where:`",
         )
 
 

@@ -171,15 +171,16 @@ def _cursor_type(table: Table, stream: Stream) -> BookmarkType | None:
     kind = cursor_type(column_read(table, column, dict(stream.cast).get(column.name)).type)
     if kind is None:
         raise SourceError(
-            f"stream {stream.name!r}: the cursor {column.name!r} is {column.declared or 'of no declared type'}, whose values "
-            "have no exact order with a next value in SQLite",
+            f"stream {stream.name!r}: the cursor {column.name!r} is {column.declared or 'of no declared type'}, whose "
+            "values have no exact order with a next value in SQLite",
             "use a column of timestamps, integers, dates or text",
         )
     return kind
 
 
 def _key_is_unique(table: Table, key: tuple[str, ...]) -> bool:
-    """Whether SQLite refuses two rows with one key: a primary key or unique index over (a part of) it, and no NULL in it."""
+    """Whether SQLite refuses two rows with one key: a primary key or unique index over (a part of) it, and no NULL in
+    it."""
     if not key or not all(table.never_null(name) for name in key):
         return False
     unique = [index.columns for index in table.indexes if index.unique and not index.partial]

@@ -1,5 +1,5 @@
-"""From declared SQLite types to ours. SQLite lets any value into almost any column, so each value's own type is looked at
-while it is read: what does not fit is an error that names the row, the value and the choice, never a guess."""
+"""From declared SQLite types to ours. SQLite lets any value into almost any column, so each value's own type is looked
+at while it is read: what does not fit is an error that names the row, the value and the choice, never a guess."""
 
 from __future__ import annotations
 
@@ -23,20 +23,27 @@ class TypeRow:
 
 
 TYPE_MAPPING: tuple[TypeRow, ...] = (
-    TypeRow("INTEGER, INT, BIGINT, TINYINT, … (names with INT)", "int64", "fractions and texts that are no integer fail"),
+    TypeRow("INTEGER, INT, BIGINT, … (names with INT)", "int64", "fractions, and texts that are no integer, fail"),
     TypeRow("REAL, FLOAT, DOUBLE", "float64", "integers that a float can't hold exactly fail"),
-    TypeRow("DECIMAL(p,s), NUMERIC(p,s)", "decimal(p,s)", "binary fractions count as the decimal they round to, if that is what "
-            "was meant: 59.969999999999995 is 59.97, and 0.125 fails in DECIMAL(4,2)"),
-    TypeRow("TEXT, VARCHAR(n), CHAR(n), CLOB, JSON, UUID, …", "string", "integers become their digits; floats and blobs fail"),
+    TypeRow(
+        "DECIMAL(p,s), NUMERIC(p,s)",
+        "decimal(p,s)",
+        "a float counts as the decimal it rounds to if rounding errors are all that is between them: "
+        "59.969999999999995 is 59.97, while 0.125 fails in DECIMAL(4,2)",
+    ),
+    TypeRow("TEXT, VARCHAR, CHAR, CLOB, JSON, UUID, …", "string", "integers become their digits; floats, blobs fail"),
     TypeRow("BLOB, BINARY, VARBINARY, BYTEA", "binary", "anything but a blob fails"),
     TypeRow("BOOLEAN, BOOL", "boolean", "0 and 1; anything else fails"),
     TypeRow("DATE", "date", "`2026-01-31`; anything else fails"),
-    TypeRow("DATETIME, TIMESTAMP", "timestamp", "ISO 8601 text, or an integer: seconds since 1970; Julian days and texts with a "
-            "zone fail"),
+    TypeRow(
+        "DATETIME, TIMESTAMP",
+        "timestamp",
+        "ISO 8601 text, or an integer: seconds since 1970; Julian days, and texts with a zone, fail",
+    ),
     TypeRow("TIMESTAMPTZ, TIMESTAMP WITH TIME ZONE", "timestamptz", "the same, with a zone or in UTC"),
     TypeRow("TIME", "string"),
-    TypeRow("no type, NUMERIC or DECIMAL without a size, others", "needs a cast", "`cast: string` keeps any value's text"),
-)  # fmt: skip
+    TypeRow("no type, NUMERIC without a size, others", "needs a cast", "`cast: string` keeps any value's text"),
+)
 """The mapping as documentation shows it."""
 
 _NAMES: tuple[tuple[str, str], ...] = (
@@ -55,8 +62,8 @@ _SIZE = re.compile(r"\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)")
 
 @dataclass(frozen=True)
 class ColumnRead:
-    """A column of the stream. `sql` gives values of one storage class only; `misfit`, if any, is true for a value that has no
-    place in the type."""
+    """A column of the stream. `sql` gives values of one storage class only; `misfit`, if any, is true for a value that
+    has no place in the type."""
 
     name: str
     type: DataType
@@ -144,7 +151,7 @@ def _other_than(c: str, *kinds: str) -> str:
 
 
 def _decimal(scale: int, c: str) -> tuple[str, str]:
-    """A float stands for the decimal that it rounds to when no more than two units of its last place are between them."""
+    """A float stands for the decimal that it rounds to when they are no more than two units of its last place apart."""
     meant = f"abs(round({c}, {scale}) - {c}) <= abs({c}) * 4.5e-16"
     value = (
         f"CASE typeof({c}) WHEN 'integer' THEN CAST({c} AS TEXT) WHEN 'text' THEN {c} "
@@ -154,7 +161,7 @@ def _decimal(scale: int, c: str) -> tuple[str, str]:
 
 
 def _moment(c: str, zoned: bool) -> tuple[str, str]:
-    """Integers are seconds since 1970 (SQLite's `unixepoch`); milliseconds would be far beyond the year 9999, and fail."""
+    """Integers are seconds since 1970 (SQLite's `unixepoch`); milliseconds lie far beyond the year 9999, and fail."""
     zone = "Z" if zoned else ""
     seconds = f"strftime('%Y-%m-%d %H:%M:%S', {c}, 'unixepoch') || '{zone}'"
     text = with_zone(c) if zoned else c
@@ -165,7 +172,8 @@ def _moment(c: str, zoned: bool) -> tuple[str, str]:
 
 def has_zone(c: str) -> str:
     """SQL for whether the text `c` ends in Z or an offset."""
-    return f"(length({c}) > 10 AND ({c} LIKE '%Z' OR substr({c}, -6, 1) IN ('+', '-') OR substr({c}, -3, 1) IN ('+', '-')))"
+    signs = " OR ".join(f"substr({c}, {place}, 1) IN ('+', '-')" for place in (-6, -3))
+    return f"(length({c}) > 10 AND ({c} LIKE '%Z' OR {signs}))"
 
 
 def with_zone(c: str) -> str:

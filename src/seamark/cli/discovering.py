@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -33,17 +34,26 @@ def streams_yaml(tables: Sequence[TableInfo]) -> str:
     """The streams section of a pipeline file that moves `tables`."""
     import yaml
 
-    return yaml.safe_dump({"streams": [propose(found) for found in tables]}, sort_keys=False, allow_unicode=True)
+    if not tables:
+        return "streams: []\n"
+    proposed = (yaml.safe_dump([propose(found)], sort_keys=False, allow_unicode=True) for found in tables)
+    return "streams:\n" + "".join(textwrap.indent(text.replace("  mode: append", _ONLY_NEW), "  ") for text in proposed)
 
 
 def propose(found: TableInfo) -> dict[str, Any]:
-    """A stream for a table: its key, its best cursor, the mode that suits them."""
+    """A stream for a table: what changes is merged; where only the key grows, rows that change can't be seen."""
     stream: dict[str, Any] = {"name": found.name.rsplit(".", 1)[-1], "table": found.name}
-    if found.key:
-        stream["key"] = list(found.key)
-    if found.cursors:
-        stream["cursor"] = found.cursors[0].field
-    return stream | {"mode": "merge" if found.key else "append" if found.cursors else "replace"}
+    cursor = next(iter(found.cursors), None)
+    if cursor is None:
+        return stream | {"mode": "replace"}
+    if found.key and cursor.field not in found.key:
+        return stream | {"key": list(found.key), "cursor": cursor.field, "mode": "merge"}
+    return stream | {"cursor": cursor.field, "mode": "append"}
+
+
+_ONLY_NEW = """\
+  # Only new rows are seen. If rows change: no cursor, and `mode: replace`, which moves all of them every time.
+  mode: append"""
 
 
 def _show(tables: Sequence[TableInfo], columns: bool) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,7 +18,7 @@ def test_every_block_of_every_part_is_in_exactly_one_range(blocks: list[int], co
     assert len(ranges) <= count
     assert ranges[0][0] == 0
     assert ranges[-1][1] is None, "blocks that are added meanwhile belong to the last"
-    for (start, end), (following, _) in zip(ranges, ranges[1:], strict=False):
+    for (start, end), (following, _) in pairwise(ranges):
         assert start < (end or 0) == following
 
 
@@ -35,7 +37,7 @@ def test_every_value_is_in_exactly_one_range(low: int, width: int, count: int) -
     assert len(ranges) <= count
     assert ranges[0][0] is None
     assert ranges[-1][1] is None
-    for (_, end), (start, _) in zip(ranges, ranges[1:], strict=False):
+    for (_, end), (start, _) in pairwise(ranges):
         assert end == start
     inner = [start for start, _ in ranges[1:]]
     assert inner == sorted(set(inner))

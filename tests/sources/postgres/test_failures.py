@@ -107,7 +107,7 @@ def test_readers_show_no_password_and_carry_it_all_the_same(db: str) -> None:
 def test_a_reader_that_can_not_connect_says_so_without_the_password(postgres: PostgresServer) -> None:
     with postgres.database() as url:
         execute(url, "create table t (id int8)")
-        password = urlsplit(url).password or pytest.fail()
+        password = urlsplit(url).password or ""
         with opened(url) as source:
             stream = stream_of("t")
             with source.read(stream, source.shape(stream), Window(), 1) as reading:
@@ -183,7 +183,7 @@ def test_a_column_that_changed_its_type_since_the_plan_is_noticed(db: str) -> No
         execute(db, "alter table t alter c type float8")
         with (
             source.read(stream, shape, Window(), 1) as reading,
-            pytest.raises(SourceError, match="'c' of public.t arrives as double, expected int32"),
+            pytest.raises(SourceError, match=r"'c' of public.t arrives as double, expected int32"),
         ):
             read_split(reading.reader, reading.splits[0])
 

@@ -101,7 +101,7 @@ class SqliteReader:
         return TypeMappingError(
             f"column {misfit.column!r} of {self.place.table} is {misfit.declared or 'of no declared type'}, but holds "
             f"the {kind} {shown}{' in the row with ' + where if where else ''}, which has no place in {misfit.type}",
-            "keep the values' text with `cast: {{misfit.column}: string}`, choose another type that fits them, "
+            f"keep the values' text with `cast: {{{misfit.column}: string}}`, choose another type that fits them, "
             "correct the row, or leave it out with `where:`",
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+from collections.abc import Iterator
 from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,7 +32,7 @@ class Engine:
         self._lock = threading.Lock()
         self._starting: Future[Application] | None = None
         self._abandoned = threading.Event()
-        self._staging: SparkSession | None = None
+        self._idle: list[SparkSession] = []
         self._parallelism: int | None = None
 
     @property
@@ -78,22 +79,32 @@ class Engine:
             return stage_here(job)
         from seamark.engine.job import stage_in_spark
 
-        if self._staging is None:
-            self._staging = self.session()
-        conf = self._staging.conf
-        tries = attempts(conf.get("spark.master", "") or "", conf.get("spark.task.maxFailures", "4"))
-        return stage_in_spark(job, self._staging, tries)
+        with self._staging_session() as session:
+            conf = session.conf
+            tries = attempts(conf.get("spark.master", "") or "", conf.get("spark.task.maxFailures", "4"))
+            return stage_in_spark(job, session, tries)
 
     def stop(self) -> None:
         """End the application, quickly; safe to call twice or when nothing was started. It can start anew after."""
         with self._lock:
-            starting, self._starting, self._staging = self._starting, None, None
+            starting, self._starting, self._idle = self._starting, None, []
             self._abandoned.set()
         if starting is None:
             return
         # A start that fails now fails because it was abandoned, or would have failed anyway.
         with contextlib.suppress(Exception):
             starting.result().stop()
+
+    @contextlib.contextmanager
+    def _staging_session(self) -> Iterator[SparkSession]:
+        """A session that no other job uses meanwhile; kept afterwards, since a new one may start new Python workers."""
+        with self._lock:
+            idle = self._idle
+            session = idle.pop() if idle else None
+        session = session or self.session()
+        yield session
+        # Not after an error: what was interrupted may still be ending there.
+        idle.append(session)
 
     def _application(self) -> Application:
         self.warm_up(small=False)

@@ -32,7 +32,11 @@ FACTS = "split bigint, facts string"
 
 
 def stage_in_spark(job: StageJob, session: SparkSession, attempts: int) -> tuple[StagedFile, ...]:
-    """Stage each split in a task of its own. `attempts` is how often Spark tries a task."""
+    """Stage each split in a task of its own. `attempts` is how often Spark tries a task.
+
+    The session is this job's alone while it runs: cancelling interrupts all that the session does. (Tags would do over
+    Spark Connect only; in the same process Spark keeps them per thread, and no other thread can interrupt by them.)
+    """
     if not job.splits:
         return ()
     task, board = task_of(job), Noticeboard(Path(job.root, job.folder), uuid.uuid4().hex)
@@ -93,30 +97,24 @@ def _task_function(
 
 
 class _Collecting(threading.Thread):
-    """Runs the job under a tag of its own, so that the thread that waits for it can interrupt it."""
+    """Runs the job, so that the thread that waits for it can do something about it."""
 
-    def __init__(self, frame: DataFrame, session: SparkSession) -> None:
+    def __init__(self, frame: DataFrame) -> None:
         super().__init__(name="seamark-stage", daemon=True)
-        self.tag = f"seamark-stage-{uuid.uuid4()}"
         self.rows: list[Any] = []
         self.error: Exception | None = None
         self._frame = frame
-        self._session = session
 
     def run(self) -> None:
         try:
-            self._session.addTag(self.tag)
-            try:
-                self.rows = self._frame.collect()
-            finally:
-                self._session.removeTag(self.tag)
+            self.rows = self._frame.collect()
         except Exception as error:  # noqa: BLE001 - raised in the thread that waits
             self.error = error
 
 
 def _collect(frame: DataFrame, session: SparkSession, job: StageJob, board: Noticeboard) -> list[Any]:
     """The job's rows; looks after progress and cancellation while it runs."""
-    collecting = _Collecting(frame, session)
+    collecting = _Collecting(frame)
     collecting.start()
     try:
         while collecting.is_alive():
@@ -137,7 +135,7 @@ def _interrupt(collecting: _Collecting, session: SparkSession, board: Noticeboar
     board.stop()
     collecting.join(TIDY_SECONDS)
     if collecting.is_alive():
-        session.interruptTag(collecting.tag)
+        session.interruptAll()
         collecting.join(INTERRUPT_SECONDS)
 
 

@@ -105,8 +105,7 @@ def test_a_killed_worker_is_made_up_for(engine: Engine, tmp_path: Path, monkeypa
     (file,) = engine.stage(job(tmp_path, numbers(), in_driver=False))
     assert (tmp_path / "killed").exists()
     assert file.rows == 3000
-    left = [name for name in staged(tmp_path) if name != Path(file.path).name]
-    assert len(left) == 1, "the killed worker could not take its file with it"
+    assert staged(tmp_path) == [Path(file.path).name], "the killed worker could not take its file with it"
 
 
 def test_a_worker_that_is_always_killed_is_told_so(

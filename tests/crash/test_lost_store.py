@@ -46,7 +46,8 @@ def require_refusal(done: Finished) -> None:
 def require_full_refresh_to_mend_it(case: Case) -> None:
     case.run("--full-refresh").ok()
     case.require_rows()
-    assert case.run().ok().json["streams"][0]["rows"] == (0 if case.mode != "replace" else 60)
+    if case.mode != "replace":
+        assert case.run().ok().json["status"] == "skipped"
     case.change(version=4)
     case.run().ok()
     case.require_rows()

@@ -130,6 +130,7 @@ def _run_or_record(plan: StreamPlan, term: Term, ledger: _Ledger) -> None:
     except _ENDS_THE_RUN:
         raise
     except SeamarkError as error:
+        term.renew()  # one that was overtaken fails because its staged files were swept: that is the news
         if ctx.store.checkpoints.prepared(ctx.pipeline) is not None:
             raise
         ctx.progress.warn(f"{name}: {error.message}")

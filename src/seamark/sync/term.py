@@ -29,11 +29,15 @@ class Term:
         """Renew the lease until the term ends or the lease is lost; the store refuses whatever comes after that."""
         while not self._ended.wait(self.ctx.lease_ttl.total_seconds() / 3):
             try:
-                self._lease = self.ctx.store.leases.renew(self._lease, self.ctx.lease_ttl)
+                self.renew()
             except LeaseLost:
                 return
             except StateUnavailable as error:
                 self.ctx.progress.warn(f"the lease could not be renewed yet: {error.message}")
+
+    def renew(self) -> None:
+        """Extend the lease; LeaseLost when it is someone else's by now, or over."""
+        self._lease = self.ctx.store.leases.renew(self._lease, self.ctx.lease_ttl)
 
     def end(self) -> None:
         self._ended.set()

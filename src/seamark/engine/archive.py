@@ -39,13 +39,24 @@ def find(java: Java, jars: Sequence[Path]) -> Path | None:
     return path if path.exists() else None
 
 
+def hopeless(path: Path) -> Path:
+    """Exists when making the archive has failed: it is not tried after every run again."""
+    return path.with_suffix(".failed")
+
+
+def training(path: Path, *options: str) -> list[str]:
+    """The command that makes the archive at `path`."""
+    return [sys.executable, "-m", "seamark.engine.training", *options, str(path)]
+
+
 def make_in_background(java: Java, jars: Sequence[Path]) -> None:
     """Make it in a process of its own, at the lowest priority; returns at once and never fails."""
-    if os.environ.get(SWITCH) == "off":
+    path = path_for(java, jars)
+    if os.environ.get(SWITCH) == "off" or hopeless(path).exists():
         return
     try:
         subprocess.Popen(
-            [sys.executable, "-m", "seamark.engine.training", "--nice"],
+            training(path, "--nice"),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

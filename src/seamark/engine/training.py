@@ -1,11 +1,13 @@
-"""Makes the class-data archive: runs what a small run does once, in a JVM that writes down its classes at its end.
+"""Makes the class-data archive: does once what a small run does, in a JVM that writes down its classes at its end.
 
-`python -m seamark.engine.training` is what a first start leaves running; `make_archive` does it here and now.
+`python -m seamark.engine.training PATH` is always a process of its own: a first start leaves it running, at the lowest
+priority, and `make_archive` waits for it.
 """
 
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -27,35 +29,65 @@ if TYPE_CHECKING:
     from seamark.config.spark import SparkOptions
 
 DUMP_SECONDS = 180
+TRAINING_SECONDS = 600
 
 
-def make_archive(options: SparkOptions) -> Path | None:
-    """The archive for the Java and the jars of these options, made unless it is there; None if someone is at it."""
+def make_archive(options: SparkOptions) -> Path:
+    """The archive for the Java and the jars of these options, made unless it is there. Takes about half a minute."""
     java = find_java(options.java_home, cache_folder())
-    jars = delta_jars(java, options.conf)
-    path = archive.path_for(java, jars)
-    path.parent.mkdir(exist_ok=True)
-    with locked(path.with_suffix(".lock"), wait=False) as alone:
-        if path.exists():
-            return path
-        if not alone:
-            return None
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".training-") as name:
-            work = Path(name)
-            fresh = work / "classes.jsa"
-            trainee = launch(
-                options, work, True, java, jars, lambda: False, java_options=(f"-XX:ArchiveClassesAtExit={fresh}",)
+    path = archive.path_for(java, delta_jars(java, options.conf))
+    if not path.exists():
+        ran = subprocess.run(
+            archive.training(path),
+            env=os.environ | {"JAVA_HOME": str(java.home)},
+            capture_output=True,
+            text=True,
+            timeout=TRAINING_SECONDS,
+            check=False,
+        )
+        if ran.returncode != 0:
+            said = ran.stderr.strip().splitlines() or ["it said nothing"]
+            raise EngineError(
+                f"Java's class-data archive could not be made: {said[-1]}",
+                "nothing is broken: Spark only starts more slowly",
             )
-            try:
-                _exercise(trainee.session(), work / "table")
-            finally:
-                trainee.leave(DUMP_SECONDS)
-            if not fresh.exists():
-                raise EngineError(
-                    "Java wrote no class-data archive", "nothing is broken: Spark only starts more slowly"
-                )
-            fresh.replace(path)
     return path
+
+
+def _train(path: Path, wait: bool) -> None:
+    """Make the archive at `path`, unless someone else has, or is at it and we need not wait."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = locked(path.with_suffix(".lock"), wait)
+    with lock as alone, tempfile.TemporaryDirectory(dir=path.parent, prefix=".training-") as name:
+        if path.exists() or not alone:
+            return
+        work, java = Path(name), find_java(None, cache_folder())
+        fresh = work / "classes.jsa"
+        trainee = launch(
+            _options(),
+            work,
+            True,
+            java,
+            delta_jars(java, {}),
+            lambda: False,
+            None,
+            (f"-XX:ArchiveClassesAtExit={fresh}",),
+        )
+        try:
+            _exercise(trainee.session(), work / "table")
+        finally:
+            trainee.leave(DUMP_SECONDS)
+        if not fresh.exists():
+            raise EngineError(
+                "Java wrote no archive", "its own base archive may be missing: `java -Xshare:dump` makes it"
+            )
+        fresh.replace(path)
+
+
+def _options() -> SparkOptions:
+    from seamark.config.spark import SparkOptions
+
+    return SparkOptions(master="local[2]", memory="512m")
 
 
 def _exercise(spark: SparkSession, table: Path) -> None:
@@ -81,13 +113,15 @@ def _nothing(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def main(arguments: list[str]) -> int:
-    from seamark.config.spark import SparkOptions
-
-    if "--nice" in arguments:
+    nice, path = "--nice" in arguments, Path(arguments[-1])
+    if nice:
         os.nice(19)
-    return (
-        0 if make_archive(SparkOptions(master="local[2]", memory="512m", java_home=os.environ.get("JAVA_HOME"))) else 1
-    )
+    try:
+        _train(path, wait=not nice)
+    except BaseException:
+        archive.hopeless(path).touch()
+        raise
+    return 0
 
 
 if __name__ == "__main__":

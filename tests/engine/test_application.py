@@ -50,7 +50,8 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where the temporary folders of processes started here go. No archives are made: they would be left running."""
     (tmp_path / "tmp").mkdir()
     monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
-    if archive.find(find_java(None, cache_folder()), delta_jars(find_java(None, cache_folder()), {})) is None:
+    java = find_java(None, cache_folder())
+    if not archive.find(java, delta_jars(java, {})):
         monkeypatch.setenv(archive.SWITCH, "off")
     return tmp_path / "tmp"
 
@@ -258,7 +259,7 @@ def test_the_java_of_the_wheel_does_it_all(tmp_path: Path, scratch: Path, monkey
 def test_an_archive_is_made_and_found(tmp_path: Path, scratch: Path, other_cache: Path) -> None:
     java = find_java(None, other_cache)
     made = make_archive(SparkOptions())
-    assert made == archive.find(java, delta_jars(java, {}))
+    assert (made,) == archive.find(java, delta_jars(java, {}))
     assert made.stat().st_size > 50_000_000
     assert sorted(path.suffix for path in made.parent.iterdir()) == [".jsa", ".lock"]
     assert list(scratch.iterdir()) == []

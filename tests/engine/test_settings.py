@@ -87,4 +87,4 @@ def test_executors_elsewhere_are_sent_the_jars() -> None:
 
 
 def test_paths_with_blanks_stay_one_option() -> None:
-    assert '"-XX:SharedArchiveFile=/a b.jsa"' in settings(archive=Path("/a b.jsa"))["spark.driver.extraJavaOptions"]
+    assert '"-XX:SharedArchiveFile=/a b.jsa"' in settings(archives=(Path("/a b.jsa"),))["spark.driver.extraJavaOptions"]

@@ -125,14 +125,14 @@ def start_application(options: SparkOptions, folder: Path, small: bool, abandone
         return FoundApplication(running)
     java = find_java(options.java_home, cache_folder())
     jars = delta_jars(java, options.conf)
-    known = archive.find(java, jars) if options.master.startswith("local") else None
+    known = archive.find(java, jars) if options.master.startswith("local") else ()
     try:
         return launch(options, folder, small, java, jars, abandoned, known)
     except EngineError:
-        if known is None:
+        if not known:
             raise
         # An archive that the JVM should have ignored and choked on: it is made again.
-        known.unlink(missing_ok=True)
+        known[-1].unlink(missing_ok=True)
         return launch(options, folder, small, java, jars, abandoned)
 
 
@@ -143,10 +143,10 @@ def launch(
     java: Java,
     jars: tuple[Path, ...],
     abandoned: Callable[[], bool],
-    known: Path | None = None,
+    known: tuple[Path, ...] = (),
     java_options: tuple[str, ...] = (),
 ) -> OwnApplication:
-    """Start the JVM and the application in it. `known` is the class-data archive to start with."""
+    """Start the JVM and the application in it. `known` are the class-data archives to start with."""
     local, scratch = options.master.startswith("local"), new_scratch()
     start = Launch(options.master, small, jars, LOG_CONFIGURATION, scratch, options.memory, known, java_options)
     settings = spark_settings(start, this_machine(), options.conf)
@@ -161,7 +161,7 @@ def launch(
         ) from error
 
     def teach() -> None:
-        if local and known is None and not java_options:
+        if local and not known and not java_options:
             archive.make_in_background(java, jars)
 
     return OwnApplication(jvm, first, local, teach)

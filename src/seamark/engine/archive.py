@@ -32,11 +32,17 @@ def _identity(path: Path) -> str:
     return f"{path} {found.st_size} {found.st_mtime_ns}"
 
 
-def find(java: Java, jars: Sequence[Path]) -> Path | None:
-    if os.environ.get(SWITCH) == "off":
-        return None
+def base_of(path: Path) -> Path:
+    """The archive below the one at `path`, for a Java that came without."""
+    return path.with_suffix(".base.jsa")
+
+
+def find(java: Java, jars: Sequence[Path]) -> tuple[Path, ...]:
+    """The archives to start with, in order; none when there are none yet."""
     path = path_for(java, jars)
-    return path if path.exists() else None
+    if os.environ.get(SWITCH) == "off" or not path.exists():
+        return ()
+    return (path,) if java.has_base_archive else (base_of(path), path)
 
 
 def hopeless(path: Path) -> Path:
@@ -44,9 +50,10 @@ def hopeless(path: Path) -> Path:
     return path.with_suffix(".failed")
 
 
-def training(path: Path, *options: str) -> list[str]:
+def training(java: Java, path: Path, *options: str) -> list[str]:
     """The command that makes the archive at `path`."""
-    return [sys.executable, "-m", "seamark.engine.training", *options, str(path)]
+    base = () if java.has_base_archive else ("--base",)
+    return [sys.executable, "-m", "seamark.engine.training", *options, *base, str(path)]
 
 
 def make_in_background(java: Java, jars: Sequence[Path]) -> None:
@@ -56,7 +63,7 @@ def make_in_background(java: Java, jars: Sequence[Path]) -> None:
         return
     try:
         subprocess.Popen(
-            training(path, "--nice"),
+            training(java, path, "--nice"),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -47,6 +47,8 @@ class Java:
     version: str
     bundled: bool = False
     """From a Python wheel, so it knows nothing of this machine's certificates."""
+    has_base_archive: bool = True
+    """Whether it came with a class-data archive of its own classes, on which others build."""
 
     @property
     def executable(self) -> Path:
@@ -127,10 +129,11 @@ def _release(home: Path) -> dict[str, str]:
 
 
 def _usable(home: Path, version: str, cache: Path, bundled: bool = False) -> Java:
+    base = (home / "lib/server/classes.jsa").exists()
     modules = _release(home).get("MODULES", VECTOR_MODULE).split()
     if VECTOR_MODULE in modules:
-        return Java(home, version, bundled)
-    return Java(_wrapped(home, cache), version, bundled)
+        return Java(home, version, bundled, base)
+    return Java(_wrapped(home, cache), version, bundled, base)
 
 
 def _wrapped(home: Path, cache: Path) -> Path:

@@ -45,7 +45,7 @@ class Launch:
     log_configuration: Path
     scratch: Path
     memory: str | None = None
-    archive: Path | None = None
+    archives: tuple[Path, ...] = ()
     java_options: tuple[str, ...] = ()
 
 
@@ -94,8 +94,8 @@ def _java_options(launch: Launch) -> list[str]:
         "-XX:-UsePerfData",
         *(SMALL_JVM if launch.small else ()),
     ]
-    if launch.archive is not None:
-        options.append(f"-XX:SharedArchiveFile={launch.archive}")
+    if launch.archives:
+        options.append(f"-XX:SharedArchiveFile={':'.join(map(str, launch.archives))}")
     return [f'"{option}"' if " " in option else option for option in (*options, *launch.java_options)]
 
 

@@ -17,7 +17,7 @@ from seamark.engine import archive
 from seamark.engine.application import launch
 from seamark.engine.cache import cache_folder, locked
 from seamark.engine.jars import delta_jars
-from seamark.engine.java import find_java
+from seamark.engine.java import Java, find_java
 from seamark.errors import EngineError
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def make_archive(options: SparkOptions) -> Path:
     path = archive.path_for(java, delta_jars(java, options.conf))
     if not path.exists():
         ran = subprocess.run(
-            archive.training(path),
+            archive.training(java, path),
             env=os.environ | {"JAVA_HOME": str(java.home)},
             capture_output=True,
             text=True,
@@ -54,7 +54,7 @@ def make_archive(options: SparkOptions) -> Path:
     return path
 
 
-def _train(path: Path, wait: bool) -> None:
+def _train(path: Path, with_base: bool, wait: bool) -> None:
     """Make the archive at `path`, unless someone else has, or is at it and we need not wait."""
     path.parent.mkdir(parents=True, exist_ok=True)
     lock = locked(path.with_suffix(".lock"), wait)
@@ -62,26 +62,24 @@ def _train(path: Path, wait: bool) -> None:
         if path.exists() or not alone:
             return
         work, java = Path(name), find_java(None, cache_folder())
+        base = (_dump_base(java, archive.base_of(path)),) if with_base else ()
         fresh = work / "classes.jsa"
-        trainee = launch(
-            _options(),
-            work,
-            True,
-            java,
-            delta_jars(java, {}),
-            lambda: False,
-            None,
-            (f"-XX:ArchiveClassesAtExit={fresh}",),
-        )
+        dump = (f"-XX:ArchiveClassesAtExit={fresh}",)
+        trainee = launch(_options(), work, True, java, delta_jars(java, {}), lambda: False, base, dump)
         try:
             _exercise(trainee.session(), work / "table")
         finally:
             trainee.leave(DUMP_SECONDS)
         if not fresh.exists():
-            raise EngineError(
-                "Java wrote no archive", "its own base archive may be missing: `java -Xshare:dump` makes it"
-            )
+            raise EngineError("Java wrote no archive", "nothing is broken: Spark only starts more slowly")
         fresh.replace(path)
+
+
+def _dump_base(java: Java, path: Path) -> Path:
+    """The archive of Java's own classes, which most Javas come with."""
+    command = [java.executable, "-Xshare:dump", f"-XX:SharedArchiveFile={path}"]
+    subprocess.run(command, capture_output=True, timeout=DUMP_SECONDS, check=True)
+    return path
 
 
 def _options() -> SparkOptions:
@@ -117,7 +115,7 @@ def main(arguments: list[str]) -> int:
     if nice:
         os.nice(19)
     try:
-        _train(path, wait=not nice)
+        _train(path, "--base" in arguments, wait=not nice)
     except BaseException:
         archive.hopeless(path).touch()
         raise

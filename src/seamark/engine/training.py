@@ -77,7 +77,7 @@ def _train(path: Path, with_base: bool, wait: bool) -> None:
 
 def _dump_base(java: Java, path: Path) -> Path:
     """The archive of Java's own classes, which most Javas come with."""
-    command = [java.executable, "-Xshare:dump", f"-XX:SharedArchiveFile={path}"]
+    command: list[str | Path] = [java.executable, "-Xshare:dump", f"-XX:SharedArchiveFile={path}"]
     subprocess.run(command, capture_output=True, timeout=DUMP_SECONDS, check=True)
     return path
 

@@ -60,7 +60,7 @@ def fits(row: str, message: str) -> bool:
     """Whether the parts of a documented message stand in this order in one of the code. A row without words fits none."""
     parts = [re.escape(part.strip()) for part in row.split("…") if part.strip()]
     anchored = "^" if not row.startswith("…") else ""
-    return re.search(r"[a-z]{4}", row) is not None and re.search(anchored + ".*?".join(parts), message) is not None
+    return re.search(r"[a-z]{3}", row) is not None and re.search(anchored + ".*?".join(parts), message) is not None
 
 
 def _name(function: ast.expr) -> str:

@@ -79,7 +79,7 @@ class App:
         progress: Progress | None = None,
         cancellation: Cancellation | None = None,
     ) -> RunOutcome:
-        """One run of a pipeline, given by name or file. Raises ConfigError and UsageError; all else is in the outcome."""
+        """One run of a pipeline, by name or file. Raises ConfigError and UsageError; all else is in the outcome."""
         from seamark.sync.execute import run
 
         run_id = uuid.uuid4().hex[:12]

@@ -96,6 +96,20 @@ def test_bars_show_phase_rows_bytes_and_rate() -> None:
     assert "rows/s" in drawn
 
 
+def test_a_recovered_stream_is_done_and_one_without_work_has_no_bar() -> None:
+    screen = io.StringIO()
+    bars = LiveBars()
+    bars._bars.live.console = Console(file=screen, force_terminal=True, width=120)
+    with bars:
+        for phase in ("recover", "publish", "commit"):
+            bars.phase("orders", phase)
+        for stream in ("customers", "orders"):
+            bars.phase(stream, "acknowledge")
+    assert [task.finished for task in bars._bars.tasks] == [True]
+    assert "recovered" in screen.getvalue()
+    assert "customers" not in screen.getvalue()
+
+
 def test_a_bar_of_unknown_length_and_an_unplanned_stream_do_no_harm() -> None:
     bars = LiveBars()
     bars._bars.live.console = Console(file=io.StringIO(), force_terminal=True, width=120)

@@ -68,3 +68,12 @@ def test_ctrl_c_on_a_terminal_reaches_the_run(events: Project) -> None:
     terminal.type("\x03")
     assert terminal.end() in (0, 1)
     assert "stopping after the current checkpoint" in terminal.seen
+
+
+def test_the_history_has_a_line_per_entry_on_a_terminal(events: Project) -> None:
+    events.run("run").ok()
+    terminal = Terminal(events.folder, "state", "history")
+    assert terminal.end() == 0
+    lines = terminal.seen.replace("\r", "").strip().split("\n")
+    assert len(lines) == 3  # titles, a rule, the entry
+    assert "…" in lines[2] or "it has not been loaded yet" in lines[2]

@@ -56,5 +56,7 @@ def test_moments_are_in_utc_whatever_zone_they_come_in() -> None:
 def test_how_long_ago() -> None:
     now = datetime(2026, 3, 1, 12, tzinfo=UTC)
     assert ago(now - timedelta(minutes=3), now) == "3 min ago"
+    assert ago(now - timedelta(days=2, hours=5), now) == "2 d ago"
+    assert ago(now - timedelta(seconds=7), now) == "7 s ago"
     assert ago(now, now) == "just now"
     assert ago(now + timedelta(seconds=5), now) == "just now"

@@ -12,6 +12,7 @@ from seamark.app import App, RunOptions
 from seamark.cli import failure
 from seamark.cli.options import chosen, only_one
 from seamark.cli.output import facts, heading, json_document, say, table
+from seamark.cli.planning import brief
 from seamark.cli.session import opened
 from seamark.cli.terminal import is_terminal
 from seamark.cli.wording import ago, count, counted, moment
@@ -119,12 +120,12 @@ def _standing(status: PipelineStatus) -> list[tuple[str, str]]:
 def _holder(lease: Lease) -> str:
     from seamark.state.process import is_gone
 
-    holder = f"process {lease.holder.pid} on {lease.holder.host}, since {_when(lease.acquired_at)}"
+    holder = f"process {lease.holder.pid} on {lease.holder.host}, taken {_when(lease.acquired_at)}"
     return f"{holder}; it is gone, and the next run takes over" if is_gone(lease.holder) else holder
 
 
 def _stream_row(stream: StreamStatus) -> tuple[str, ...]:
-    bookmark = stream.bookmark or "-"
+    bookmark = brief(stream.bookmark)
     return stream.name, stream.mode, stream.cursor or "-", bookmark, count(stream.rows_total), _when(stream.last_sync)
 
 
@@ -170,7 +171,7 @@ def show_bookmarks(state: State) -> None:
             rows.append((name, stream.cursor or "-", "-", "-", "-", total, last))
         for b in stored:
             partition = "-" if b.partition == NO_PARTITION else b.partition
-            rows.append((name, stream.cursor or "-", partition, b.bookmark.text, b.bookmark.type.value, total, last))
+            rows.append((name, stream.cursor or "-", partition, brief(b.bookmark), b.bookmark.type.value, total, last))
     partitioned = any(row[2] != "-" for row in rows)
     columns = ("stream", "cursor", "partition", "bookmark", "type", ">rows", "last sync")
     kept = [at for at, column in enumerate(columns) if partitioned or column != "partition"]
@@ -190,26 +191,24 @@ def show_history(ctx: typer.Context, pipeline: str | None, streams: Sequence[str
 
 
 def show_changes(entries: Sequence[HistoryEntry]) -> None:
-    """Entries of the history."""
-    rows = [
+    """Entries of the history. On a terminal without what only programs look for."""
+    told = [
         (
             str(e.version),
-            moment(e.at),
+            _when(e.at),
             e.stream,
-            _text(e.before),
-            _text(e.after),
+            brief(e.before),
+            brief(e.after),
             count(e.rows),
-            e.run_id,
             e.actor,
             e.reason,
+            e.run_id,
         )
         for e in entries
     ]
-    table((">version", "at", "stream", "from", "to", ">rows", "run", "by", "why"), rows)
-
-
-def _text(bookmark: object) -> str:
-    return "-" if bookmark is None else str(bookmark)
+    columns = (">version", "at", "stream", "from", "to", ">rows", "by", "why…", "run")
+    shown = len(columns) - 1 if is_terminal(sys.stdout) else len(columns)
+    table(columns[:shown], [row[:shown] for row in told])
 
 
 def check_pipelines(ctx: typer.Context, pipelines: Sequence[str], streams: Sequence[str], as_json: bool) -> int:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from typing import Any
 
-from seamark.cli.terminal import clean, is_terminal, styled
+from seamark.cli.terminal import clean, is_terminal, styled, width
 
 Row = Sequence[str]
 
@@ -51,7 +51,8 @@ def json_line(document: Any, indent: int | None = None) -> None:
 
 
 def table(columns: Sequence[str], rows: Iterable[Row], indent: int = 0) -> None:
-    """Columns under their titles; one that begins with `>` holds numbers and is aligned to the right."""
+    """Columns under their titles; one that begins with `>` holds numbers and is aligned to the right, one that ends in
+    `…` may be cut on a terminal that is too narrow for it."""
     cleaned = [[clean(value) for value in row] for row in rows]
     if is_terminal(sys.stdout):
         _rich_table(columns, cleaned, indent)
@@ -68,7 +69,7 @@ def facts(pairs: Iterable[tuple[str, str]], indent: int = 2) -> None:
 
 
 def _plain_table(columns: Sequence[str], rows: Sequence[Row], indent: int) -> None:
-    titles = [column.lstrip(">") for column in columns]
+    titles = [_title(column) for column in columns]
     widths = [max(len(line[at]) for line in (titles, *rows)) for at in range(len(columns))]
     for line in (titles, *rows):
         cells = (
@@ -76,6 +77,10 @@ def _plain_table(columns: Sequence[str], rows: Sequence[Row], indent: int) -> No
             for value, column, wide in zip(line, columns, widths, strict=True)
         )
         say((" " * indent + "  ".join(cells)).rstrip())
+
+
+def _title(column: str) -> str:
+    return column.removeprefix(">").removesuffix("…")
 
 
 def _rich_table(columns: Sequence[str], rows: Sequence[Row], indent: int) -> None:
@@ -86,9 +91,17 @@ def _rich_table(columns: Sequence[str], rows: Sequence[Row], indent: int) -> Non
     from rich.text import Text
 
     drawn = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
-    for column in columns:
-        justify = "right" if column.startswith(">") else "left"
-        drawn.add_column(column.lstrip(">"), justify=justify, overflow="fold")  # type: ignore[arg-type]
+    widths = [max(len(line[at]) for line in (columns, *rows)) for at in range(len(columns))]
+    room = width() - indent - 3 * (len(columns) - 1)
+    for at, column in enumerate(columns):
+        cut = column.endswith("…")
+        drawn.add_column(
+            _title(column),
+            justify="right" if column.startswith(">") else "left",
+            overflow="ellipsis" if cut else "fold",
+            no_wrap=cut,
+            max_width=max(12, room - sum(widths) + widths[at]) if cut else None,
+        )
     for row in rows:
         drawn.add_row(*(Text(value, style=_STYLED.get(value, "")) for value in row))
     Console(highlight=False).print(Padding(drawn, (0, 0, 0, indent), expand=False))

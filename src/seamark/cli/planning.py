@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from seamark.cli.output import facts, heading, say
 from seamark.cli.progress import plan_in_short
-from seamark.cli.terminal import clean, styled
+from seamark.cli.terminal import clean, is_terminal, styled
 from seamark.cli.wording import ago, counted, moment, size
 from seamark.model.checkpoint import Write
 from seamark.model.plan import PipelinePlan, StreamPlan
@@ -84,6 +84,12 @@ def _hold(hold: Hold) -> str:
     if hold.since is None:
         return hold.reason
     return f"{hold.reason}, since {moment(hold.since)} ({ago(hold.since, datetime.now(UTC))})"
+
+
+def brief(bookmark: object) -> str:
+    """A bookmark in a table; for people without a fraction of a second that is none."""
+    text = "-" if bookmark is None else str(bookmark)
+    return text.replace(".000000", "") if is_terminal(sys.stdout) else text
 
 
 def expected(estimate: Estimate) -> str:

@@ -136,14 +136,17 @@ class LiveBars:
 
     def phase(self, stream: str, phase: str) -> None:
         with self._lock:
+            if phase == "acknowledge" and stream not in self._tasks:
+                return  # nothing of it is shown, so there is nothing to end
             task = self._task(stream)
             moved = self._moved[stream]
             if not moved.phase:
                 moved.began = time.monotonic()
                 self._bars.start_task(task)
+            recovered = phase == "acknowledge" and not moved.rows
             moved.phase = phase
-            self._bars.update(task, phase=PHASES.get(phase, phase))
-            if phase == "done":
+            self._bars.update(task, phase="recovered" if recovered else PHASES.get(phase, phase))
+            if phase == "done" or recovered:
                 self._bars.update(task, total=moved.rows or 1, completed=moved.rows or 1)
                 self._bars.stop_task(task)
 

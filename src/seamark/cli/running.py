@@ -12,7 +12,7 @@ from seamark.app import App, RunOptions, RunOutcome
 from seamark.cli import failure
 from seamark.cli.options import chosen
 from seamark.cli.output import heading, json_document, json_line, say, table
-from seamark.cli.planning import show_plan
+from seamark.cli.planning import brief, show_plan
 from seamark.cli.progress import shown
 from seamark.cli.session import opened
 from seamark.cli.stop import Stop, stopping
@@ -155,7 +155,7 @@ def show_result(outcome: RunOutcome) -> None:
     heading(f"{result.pipeline}: {ending} in {duration(result.seconds)}, state version {result.state_version}")
     moved = [stream for stream in result.streams if stream.checkpoints]
     if moved:
-        rows = [(s.name, count(s.rows), size(s.bytes), s.low or "-", s.high or "-") for s in moved]
+        rows = [(s.name, count(s.rows), size(s.bytes), brief(s.low), brief(s.high)) for s in moved]
         table(("stream", ">rows", ">bytes", "from", "to"), rows, indent=2)
     if moved and len(moved) < len(result.streams):
         say(f"  {counted(len(result.streams) - len(moved), 'stream')} had nothing new")

@@ -48,7 +48,10 @@ def moment(at: datetime | None, unknown: str = "-") -> str:
 
 
 def ago(at: datetime | None, now: datetime | None = None, unknown: str = "-") -> str:
+    """How long ago, in the largest unit that fits."""
     if at is None:
         return unknown
     elapsed = ((now or datetime.now(UTC)) - (at if at.tzinfo else at.replace(tzinfo=UTC))).total_seconds()
-    return "just now" if elapsed < 2 else f"{duration(float(int(elapsed)))} ago"
+    if elapsed < 2:
+        return "just now"
+    return " ".join(duration(float(int(elapsed))).split()[:2]).replace(".0", "") + " ago"

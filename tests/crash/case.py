@@ -54,7 +54,8 @@ class Case:
         """Write the project's files; more of the pipeline's by keyword."""
         project = {"spark": {"skip_below": skip_below}} | ({"state_store": state_store} if state_store else {})
         self.project.write("seamark.yaml", yaml.safe_dump(project))
-        self.project.pipeline(self.name, self.database.source, [STREAMS[self.mode]], **pipeline)
+        streams = pipeline.pop("streams", [STREAMS[self.mode]])
+        self.project.pipeline(self.name, self.database.source, streams, **pipeline)
 
     def fill(self) -> None:
         """Make the source's table, with what the first run finds in it. Without a key there are rows that are the same

@@ -7,7 +7,10 @@ import itertools
 import pytest
 
 from seamark.crash import POINTS
+from tests.crash.agreement import require_same_rows
+from tests.crash.case import STREAMS
 from tests.crash.conftest import Cases
+from tests.crash.databases import TABLE
 
 SOURCES = ("sqlite", "postgres")
 MODES = ("append", "merge", "replace")
@@ -40,6 +43,48 @@ def matrix() -> list[object]:
         pytest.param(source, mode, point, marks=[] if point in QUICK[source, mode] else [pytest.mark.slow])
         for source, mode, point in every
     ]
+
+
+@pytest.mark.slow
+def test_killed_between_two_changes_of_a_table(cases: Cases) -> None:
+    """The new column is there, deletion vectors are on, and then it is killed before the rows come."""
+    case = cases.loaded("sqlite", "merge")
+    case.change()
+    case.add_column()
+    case.crash("publish.evolved#2")
+    case.require_recovery()
+
+
+@pytest.mark.parametrize("point", ["publish.written#2", pytest.param("prepare.after#2", marks=pytest.mark.slow)])
+def test_killed_in_the_second_of_two_streams(cases: Cases, point: str) -> None:
+    """What the first one moved is committed and stays; only the second has something to finish."""
+    case = cases.fresh("sqlite", "append")
+    second = STREAMS["append"] | {"name": "again", "table": TABLE}
+    case.configure(streams=[STREAMS["append"], second])
+    case.run().ok()
+    case.change()
+    case.crash(point)
+    assert case.look().state.version == 4, "one for the first look, one for each checkpoint that was committed"
+    case.require_recovery()
+    require_same_rows(case.database, case.table.with_name("again"))
+
+
+def test_what_is_shown_after_a_crash(cases: Cases) -> None:
+    case = cases.loaded("sqlite", "append")
+    case.change()
+    case.crash("publish.after")
+    (status,) = case.project.run("status", "--json").ok().json
+    assert (status["prepared"], status["version"], status["last_run"]["status"]) == (2, 2, "running")
+    case.run().ok()
+    shown = case.project.run("state", "show", case.name, "--json").ok().json
+    assert shown == case.look().document
+    assert shown["streams"][TABLE]["bookmarks"][0]["value"] == "3"
+    history = case.project.run("state", "history", case.name, "--json").ok().json
+    assert [(entry["version"], entry["from"], entry["to"], entry["rows"]) for entry in history] == [
+        (3, "2", "3", 25),
+        (2, None, "2", 50),
+    ]
+    assert case.look().status.last_run is not None
 
 
 @pytest.mark.parametrize(("source", "mode", "point"), matrix())

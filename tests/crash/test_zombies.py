@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -23,9 +24,9 @@ def changed(cases: Cases, mode: str = "append", source: str = "sqlite") -> Case:
     return case
 
 
-def let_its_lease_end(case: Case) -> None:
+def let_its_lease_end(case: Case, **settings: Any) -> None:
     """Runs from here on have leases of the usual length."""
-    case.configure()
+    case.configure(**settings)
     lease = case.look().status.lease
     assert lease is not None
     wait_until(lambda: datetime.now(UTC) > lease.expires_at, "the lease of the run that stands still ends")
@@ -95,6 +96,23 @@ def test_a_publisher_overtaken_by_several_checkpoints(cases: Cases, mode: str) -
         case.require_agreement()
         require_refused(zombie, "another run went on")
     case.require_agreement()
+
+
+@pytest.mark.slow
+def test_a_publisher_overtaken_in_a_state_store_on_a_server(cases: Cases, postgres_db: str) -> None:
+    """Whose clock decides when a lease is over."""
+    store = {"type": "postgres", "url": postgres_db}
+    case = cases.fresh("sqlite", "append")
+    case.configure(state_store=store)
+    case.run().ok()
+    case.configure(state_store=store, stateful_ingestion=SHORT)
+    case.change()
+    with case.stopped("publish.looked") as zombie:
+        let_its_lease_end(case, state_store=store)
+        case.run().ok()
+        case.require_agreement()
+        require_refused(zombie, "lease")
+    require_nothing_to_do(case)
 
 
 @pytest.mark.parametrize("mode", ["append", pytest.param("merge", marks=pytest.mark.slow)])

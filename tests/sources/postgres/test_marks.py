@@ -301,7 +301,7 @@ def test_without_the_privilege_to_see_sessions_timestamps_are_refused_and_number
     execute(db, "create table t (id int8 generated always as identity primary key, at timestamptz not null default now())",
             "insert into t (at) values (now() - interval '1 hour')")  # fmt: skip
     with restricted(db) as url, transaction(db) as invisible, opened(url) as source:
-        with pytest.raises(SourceError, match="may not see") as failure:
+        with pytest.raises(SourceError, match="can't be seen") as failure:
             source.frontier(timed(), source.shape(timed()), None)
         assert "GRANT pg_read_all_stats" in failure.value.hint
         (finding,) = [finding for finding in source.check([timed()]) if finding.level == "error"]
@@ -318,6 +318,68 @@ def test_without_the_privilege_to_see_sessions_timestamps_are_refused_and_number
         with opened(url) as source:
             assert source.frontier(timed(), source.shape(timed()), None).high is not None
             assert [finding for finding in source.check([timed()]) if finding.level == "error"] == []
+
+
+def test_a_session_that_hides_its_activity_is_not_taken_for_idle(db: str) -> None:
+    execute(db, TIMED, "insert into t values (1, now() - interval '1 minute')")
+    with opened(db) as source, transaction(db) as hiding:
+        hiding.rollback()
+        hiding.execute("set track_activities = off")
+        hiding.commit()
+        hiding.execute("select 1")
+        with pytest.raises(SourceError, match="can't be seen"):
+            source.frontier(timed(), source.shape(timed()), None)
+
+
+def test_what_one_streams_lookback_allows_is_not_allowed_to_the_next(db: str) -> None:
+    execute(db, TIMED, "insert into t values (1, now() - interval '1 minute')")
+    with restricted(db) as url, transaction(db), opened(url) as source:
+        tolerant = timed(lookback=timedelta(hours=1))
+        assert source.frontier(tolerant, source.shape(tolerant), None).high is not None
+        with pytest.raises(SourceError, match="can't be seen"):
+            source.frontier(timed(), source.shape(timed()), None)
+
+
+@pytest.mark.parametrize("kind", ["timestamptz", "timestamp"])
+def test_a_clock_that_was_set_back_is_noticed(db: str, kind: str) -> None:
+    """Rows that are written until it has caught up would be below the bookmark."""
+    execute(db, f"create table t (id int8, at {kind} not null default now())", "insert into t values (1)")
+    ((ahead,),) = query(db, "select now() + interval '10 minutes'")
+    low = Bookmark.of("timestamptz", ahead) if kind == "timestamptz" else Bookmark.of(kind, ahead.replace(tzinfo=None))
+    with opened(db, timezone="UTC") as source:
+        shape = source.shape(timed())
+        with pytest.raises(SourceError, match="clock was set back"):
+            source.frontier(timed(), shape, low)
+        with pytest.raises(SourceError, match="clock was set back"):
+            source.frontier(timed(), shape, low)
+        tolerant = timed(lookback=timedelta(hours=1))
+        source.frontier(tolerant, shape, low)
+
+
+def test_a_bookmark_that_another_process_moved_on_is_no_clock_set_back(db: str) -> None:
+    execute(db, TIMED, "insert into t values (1, now() - interval '1 minute')")
+    with opened(db) as old, opened(db) as young:
+        first = old.frontier(timed(), old.shape(timed()), None).high
+        time.sleep(2.1)
+        low = young.frontier(timed(), young.shape(timed()), None).high
+        assert first is not None
+        assert low is not None
+        assert first < low
+        assert old.frontier(timed(), old.shape(timed()), low).high == low
+
+
+def test_a_sequence_that_started_over_is_noticed(db: str) -> None:
+    execute(db, COUNTED, "insert into t select from generate_series(1, 10)")
+    with opened(db) as source:
+        follower = Follower(source, counted())
+        follower.step()
+        execute(db, "delete from t where id > 8")
+        follower.step()
+        execute(db, "truncate t")
+        follower.step()
+        execute(db, "truncate t restart identity", "insert into t default values")
+        with pytest.raises(SourceError, match="set back to 1, below the bookmark 11"):
+            follower.step()
 
 
 def test_sessions_that_never_write_can_be_ignored(db: str) -> None:

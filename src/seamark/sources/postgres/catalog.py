@@ -35,6 +35,7 @@ class PgType:
 class SequenceFacts:
     """The sequence that numbers a column."""
 
+    oid: int
     name: str
     cache: int
     increment: int
@@ -220,7 +221,7 @@ CROSS JOIN LATERAL (
            has_column_privilege(c.oid, a.attnum, 'SELECT'), s.facts) ORDER BY a.attnum) AS list
   FROM pg_attribute a LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum AND a.attgenerated = ''
   LEFT JOIN LATERAL (
-    SELECT json_build_array(sc.relname, sq.seqcache, sq.seqincrement, sq.seqcycle) AS facts
+    SELECT json_build_array(sc.oid::int8, sc.relname, sq.seqcache, sq.seqincrement, sq.seqcycle) AS facts
     FROM pg_depend p JOIN pg_sequence sq
       ON sq.seqrelid = CASE WHEN p.classid = 'pg_class'::regclass THEN p.objid ELSE p.refobjid END
     JOIN pg_class sc ON sc.oid = sq.seqrelid

@@ -4,7 +4,8 @@
   may have begun before the mark, since one that has not touched the table yet may still insert its own start time:
   `high = floor(min(oldest xact_start, clock - 1 s), 1 s)`. Rounded down because columns of less precision, and
   date_trunc, put rows below the moment that they were written. A prepared transaction with a writing lock on the table
-  is in no session: then the mark does not move.
+  is in no session: then the mark does not move. Marks only grow; one that would go back says that the server's clock
+  did.
 - `timestamp` without zone, `date`: the same moment as the wall clock of the zone shows it that they are written in (the
   option `timezone`, else the zone that sessions start with), a day's rows when the day is over. When clocks are put
   back the mark waits for the repeated hour to pass. Should the zone be wrong after all, the mark still never passes the
@@ -29,8 +30,18 @@ from seamark.sources.postgres.catalog import Relation
 from seamark.sources.postgres.connection import ServerFacts, Session
 from seamark.sources.postgres.doubts import TIMED, doubts
 from seamark.sources.postgres.options import PostgresOptions
-from seamark.sources.postgres.probes import Clock, Newest, local_mark, probe_clock, probe_table, probe_writers
+from seamark.sources.postgres.probes import (
+    Clock,
+    Newest,
+    OpenTransaction,
+    local_mark,
+    probe_clock,
+    probe_sequence,
+    probe_table,
+    probe_writers,
+)
 from seamark.sources.postgres.shape import CursorSql, cursor_sql
+from seamark.sources.query import quoted
 
 _SECOND = timedelta(seconds=1)
 _PAUSE = 0.05
@@ -75,9 +86,13 @@ class Marks:
         fresh = self._clock is None
         clock = self._clock or self._look(one)
         while True:
-            newest = self._probe(one, clock)
-            frontier = _timed_frontier(one, clock, newest)
-            if _passed(frontier, one.low):
+            self._require_sight(one, clock)
+            probe = self._probe(one, clock)
+            frontier = _timed_frontier(one, clock, probe)
+            went_back = one.low is not None and _mark(one, clock, probe) < one.low
+            if fresh and went_back:
+                self._require_steady_clock(one, clock)
+            if _passed(frontier, one.low) and (fresh or not went_back):
                 return frontier
             wait = _time_to_pass(one, clock, frontier)
             left = deadline - self._elapsed()
@@ -91,16 +106,31 @@ class Marks:
         clock = probe_clock(self._session, self._options.ignore_sessions)
         if one.server.in_recovery:
             clock = replace(clock, oldest=None)
-        if clock.hidden:
+        self._clock = clock
+        return clock
+
+    def _require_sight(self, one: _One, clock: Clock) -> None:
+        if clock.hidden and not one.server.in_recovery:
             self._require_permission(
                 one.stream,
                 one.cursor,
-                f"the user {one.server.user} may not see the transactions of {clock.hidden} other sessions",
-                f'GRANT pg_read_all_stats TO "{one.server.user}", or set a `lookback` that covers the longest '
-                "transaction",
+                f"the transactions of {clock.hidden} other sessions can't be seen by the user {one.server.user}",
+                f"GRANT pg_read_all_stats TO {quoted(one.server.user)} (and no session may turn track_activities off), "
+                "or set a `lookback` that covers the longest transaction",
             )
-        self._clock = clock
-        return clock
+
+    def _require_steady_clock(self, one: _One, clock: Clock) -> None:
+        """Marks only grow while the server's clock does, unless an old transaction has come to light."""
+        if _holder(clock) is None:
+            self._require_permission(
+                one.stream,
+                one.cursor,
+                f"the bookmark {one.low} lies ahead of the server's clock ({clock.now:%Y-%m-%d %H:%M:%S} UTC): the "
+                "clock was "
+                "set back, or the bookmark set by hand, and rows that are written now would be below it",
+                "wait until the clock has passed it, set the bookmark back, or set a `lookback` that covers the "
+                "difference",
+            )
 
     def _probe(self, one: _One, clock: Clock | None = None) -> Newest:
         local = "NULL"
@@ -113,6 +143,7 @@ class Marks:
         probe = self._probe(one)
         newest = _bookmark(one, probe.text)
         if newest is None or (one.low is not None and newest < one.low):
+            self._require_growing_numbers(one, newest)
             return Frontier(one.low, newest, nulls=probe.nulls)
         waiting = {writer.id: writer for writer in probe.writers}
         deadline = self._elapsed() + one.cursor.settle.total_seconds()
@@ -130,6 +161,24 @@ class Marks:
         except ValueError as error:
             raise SourceError(f"stream {one.stream.name!r}: {error}", "use another cursor") from None
         return Frontier(high, newest, nulls=probe.nulls)
+
+    def _require_growing_numbers(self, one: _One, newest: Bookmark | None) -> None:
+        """Rows right below the bookmark are gone. When the sequence started over as well, new rows would be below
+        it."""
+        column = one.relation.column(one.cursor.field)
+        sequence = column.sequence if column else None
+        if one.low is None or sequence is None or (newest is not None and newest.value == one.low.value - 1):
+            return
+        last = probe_sequence(self._session, sequence)
+        if last is not None and last < one.low.value - 1:
+            self._require_permission(
+                one.stream,
+                one.cursor,
+                f"sequence {sequence.name!r} was set back to {last}, below the bookmark {one.low}, so new rows get "
+                "numbers "
+                "that were read already",
+                "load the stream again with --full-refresh, or set its bookmark back",
+            )
 
 
 class _One:
@@ -162,25 +211,33 @@ def _timed_frontier(one: _One, clock: Clock, probe: Newest) -> Frontier:
     prepared = next((writer for writer in probe.writers if not writer.pid), None)
     if prepared is not None:
         return Frontier(one.low, newest, prepared.hold(f"has written to {one.relation.label}"), probe.nulls)
-    moment = _safe_moment(clock)
-    high = Bookmark.of(BookmarkType.TIMESTAMPTZ, moment)
-    if one.shape.cursor_type is not BookmarkType.TIMESTAMPTZ:
-        high = _just_above(newest, _local(one, probe.local))
+    high = _mark(one, clock, probe)
+    if high.type is not BookmarkType.TIMESTAMPTZ:
+        high = _just_above(newest, high)
     hold = None
     if newest is not None and high <= newest:
-        hold = Hold(f"the newest {one.cursor.field} is {newest}, and only what lies before {high} is settled")
-        if clock.oldest is not None and clock.oldest.since is not None and clock.oldest.since < clock.now - _SECOND:
-            hold = clock.oldest.hold("has a transaction open")
+        holder = _holder(clock)
+        hold = (
+            holder.hold("has a transaction open")
+            if holder
+            else Hold(f"the newest {one.cursor.field} is {newest}, and only what lies before {high} is settled")
+        )
     return Frontier(high, newest, hold, probe.nulls)
 
 
-def _local(one: _One, text: str) -> Bookmark:
-    moment = Bookmark.parse(BookmarkType.TIMESTAMP, text)
-    return (
-        moment
-        if one.shape.cursor_type is BookmarkType.TIMESTAMP
-        else Bookmark.of(BookmarkType.DATE, moment.value.date())
-    )
+def _holder(clock: Clock) -> OpenTransaction | None:
+    """Whose transaction keeps the mark below what the clock allows."""
+    oldest = clock.oldest
+    return oldest if oldest and oldest.since and oldest.since < clock.now - _SECOND else None
+
+
+def _mark(one: _One, clock: Clock, probe: Newest) -> Bookmark:
+    """What the clock and the open transactions prove safe."""
+    if one.shape.cursor_type is BookmarkType.TIMESTAMPTZ:
+        return Bookmark.of(BookmarkType.TIMESTAMPTZ, _safe_moment(clock))
+    moment = Bookmark.parse(BookmarkType.TIMESTAMP, probe.local)
+    dated = one.shape.cursor_type is BookmarkType.DATE
+    return Bookmark.of(BookmarkType.DATE, moment.value.date()) if dated else moment
 
 
 def _just_above(newest: Bookmark | None, mark: Bookmark) -> Bookmark:

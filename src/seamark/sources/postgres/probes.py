@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from seamark.model.window import Hold
-from seamark.sources.postgres.catalog import Relation
+from seamark.sources.postgres.catalog import Relation, SequenceFacts
 from seamark.sources.postgres.connection import APPLICATION, Session
 from seamark.sources.postgres.shape import CursorSql
 from seamark.sources.query import filter_predicate, literal, quoted, select
@@ -46,7 +46,8 @@ class Clock:
 
     now: datetime
     hidden: int
-    """Sessions whose transactions the user may not see: they could be of any age."""
+    """Sessions whose transactions can't be seen, for want of privilege or since they turned track_activities off: they
+    could be of any age."""
     oldest: OpenTransaction | None
 
 
@@ -67,7 +68,8 @@ def probe_clock(session: Session, ignored: Sequence[str]) -> Clock:
         f"""
         SELECT statement_timestamp(), hidden.count, o.pid, o.application_name, o.usename::text, o.xact_start, o.state
         FROM (SELECT count(*) FROM pg_stat_activity
-              WHERE {_OTHERS} AND usesysid <> 0 AND query = '<insufficient privilege>' AND {_counted(ignored)}) hidden
+              WHERE {_OTHERS} AND usesysid <> 0 AND {_counted(ignored)}
+                AND (query = '<insufficient privilege>' OR state = 'disabled')) hidden
         LEFT JOIN LATERAL (
           SELECT * FROM pg_stat_activity
           WHERE {_OTHERS} AND xact_start IS NOT NULL AND {_counted(ignored)}
@@ -102,6 +104,16 @@ def probe_writers(session: Session, relation: Relation, ignored: Sequence[str]) 
         f"SELECT ({_writers(relation, ignored)})", doing=f"looking for writers of {relation.label}"
     )
     return tuple(_transaction(facts) for facts in writers or ())
+
+
+def probe_sequence(session: Session, sequence: SequenceFacts) -> int | None:
+    """The last number that a sequence gave out; None when it gave out none yet, or the user may not know."""
+    (last,) = session.row(
+        f"SELECT CASE WHEN has_sequence_privilege({sequence.oid}, 'USAGE, SELECT') "
+        f"THEN pg_sequence_last_value({sequence.oid}) END",
+        doing=f"looking at sequence {sequence.name}",
+    )
+    return last if last is None else int(last)
 
 
 def local_mark(instant: datetime, zone: str) -> str:

@@ -55,8 +55,14 @@ def adopt(term: Term) -> None:
         require_owner(ctx.pipeline, names[name], facts)
     unseen = [name for name, facts in found.items() if facts.has_rows and not _is_reloaded(term, name)]
     owners = {facts.owner for facts in found.values()}
-    if unseen or len(owners) > 1:
-        raise AdoptionRequired(_never_saw(term.state, names, unseen or sorted(found)), recovery_hint(ctx.pipeline))
+    if unseen:
+        raise AdoptionRequired(_never_saw(term.state, names, unseen), recovery_hint(ctx.pipeline))
+    if len(owners) > 1:
+        raise AdoptionRequired(
+            f"tables of the pipeline {ctx.pipeline!r} were made under different state stores: "
+            + ", ".join(f"{facts.table} ({facts.owner})" for facts in found.values()),
+            "move all but those of one store away: they are made anew",
+        )
     number = _next_seq(term.state, [facts.recorded for facts in found.values()])
     for facts in found.values():
         if not ctx.destination.entomb_number(facts.table, facts.owner, facts.recorded, 2 * number + 1):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +51,8 @@ class SqlitePlace:
 
 
 class TestSqlite(SourceSuite):
+    settle = timedelta(seconds=1)
+
     @pytest.fixture(
         params=[
             ("timestamp", spaced, True),

@@ -15,8 +15,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, Schema, write_deltalake
+from deltalake.exceptions import DeltaError
 
 from seamark.destinations.delta.connector import DeltaDestination
+from seamark.destinations.delta.log import Moved, look_at_own, looked_at
 from seamark.destinations.delta.receipt import BOOKMARKS_LIMIT
 from seamark.errors import DestinationError, ForeignTable, SchemaConflict, StateConflict
 from seamark.model.bookmark import Bookmark, BookmarkType
@@ -258,3 +260,14 @@ def test_a_small_append_takes_milliseconds(feed: Feed) -> None:
         publish(feed, checkpoint)
         took.append(time.perf_counter() - started)
     assert min(took) < 0.1
+
+
+def test_an_error_after_someone_committed_is_a_reason_to_look_again(feed: Feed) -> None:
+    """It may have been this very commit, and what failed is something that delta-rs does after it."""
+    seen = look_at_own(feed.table, OWNER)
+    with pytest.raises(DestinationError, match=r"orders: the disk is full") as caught, looked_at(seen):
+        raise DeltaError("the disk\n is full")
+    assert caught.value.hint
+    publish(feed, feed.checkpoint(1, Write.APPEND, orders(1)))
+    with pytest.raises(Moved), looked_at(seen):
+        raise DeltaError("the disk is full")

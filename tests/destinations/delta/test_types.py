@@ -76,6 +76,35 @@ def test_every_type_comes_back_the_same(destination: DeltaDestination, engine: E
     assert as_set(_in_utc(read_spark(engine.session(), feed.table))) == expected
 
 
+PARTITIONS: dict[str, list[Any]] = {
+    kind: VALUES[kind] for kind in ("boolean", "int8", "int64", "float64", "date", "timestamp", "decimal(9,2)")
+} | {
+    "string": ["a/b c=%41 ü'\"", "__HIVE_DEFAULT_PARTITION__x"],
+    "timestamptz": [datetime(2026, 3, 29, 0, 59, 59, 1, tzinfo=UTC), datetime(2026, 3, 29, 1, 0, tzinfo=UTC)],
+}
+
+
+def test_every_plain_type_can_partition_a_table(destination: DeltaDestination, engine: Engine) -> None:
+    schema = Schema(
+        (Column("k", DataType("int64")), *(Column(f"c {kind}", DataType.parse(kind)) for kind in PARTITIONS))
+    )
+    names = tuple(f"c {kind}" for kind in PARTITIONS)
+    feed = Feed(destination, Stream("parts", "parts", Mode.MERGE, key=("k",), partition_by=names), schema)
+    feed.create()
+
+    def row(key: int, place: int | None) -> Row:
+        return {"k": key} | {f"c {k}": None if place is None else v[place] for k, v in PARTITIONS.items()}
+
+    first = feed.checkpoint(1, Write.APPEND, [row(1, 0), row(2, None)])
+    second = feed.checkpoint(2, Write.MERGE, [row(2, 1), row(3, 0), row(4, None)])
+    for checkpoint in (first, second):
+        destination.publish(checkpoint, change_of(checkpoint), engine)
+    expected = as_set([row(1, 0), row(2, 1), row(3, 0), row(4, None)])
+    assert as_set(read_delta_rs(feed.table)) == expected
+    assert as_set(_in_utc(read_spark(engine.session(), feed.table))) == expected
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", [k for k in VALUES if not k.startswith(("list", "struct", "binary", "float", "boolean"))]
 )

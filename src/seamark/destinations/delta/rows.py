@@ -164,7 +164,7 @@ def _with_partitions(session: SparkSession, rows: DataFrame, change: TableChange
     for field in spark_schema(change.schema):
         if field.name in names:
             partitions = partitions.withColumn(field.name, sql.col(quoted(field.name)).cast(field.dataType))
-    placed = rows.withColumn(file_name, sql.col("_metadata.file_name"))
+    placed = rows.withColumn(file_name, rows.metadataColumn("_metadata").getField("file_name"))
     return placed.join(sql.broadcast(partitions), file_name).select(*_columns(change.schema.names))
 
 

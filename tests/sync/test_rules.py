@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from seamark.state import conditions
 from seamark.sync import execute, plan, recover, steps
 from seamark.sync.term import holding
 from tests.sync.actors import Actor, acting
-from tests.sync.world import PIPELINE, World, make_steps_of_crash_points
+from tests.sync.world import PIPELINE, TABLES, World, make_steps_of_crash_points
 
 Patch = pytest.MonkeyPatch
 
@@ -505,3 +506,34 @@ def test_without_all_or_nothing_one_table_would_be_ahead_of_the_one_state(world:
         recover.recover(term, ended_badly=True)
     assert checkpoint.draft.whole
     assert world.counts("left")[3] != world.counts("right")[3]
+
+
+# A full refresh of a table that has become empty.
+
+
+def empty_the_source(world: World) -> None:
+    with closing(sqlite3.connect(world.source_file)) as db, db:
+        for table in TABLES:
+            db.execute(f"delete from {table}")
+
+
+def test_rows_that_come_while_an_emptied_table_is_reloaded_are_not_doubled(world: World, p: Actor) -> None:
+    succeeds(world)
+    empty_the_source(world)
+    world.head = 0
+    world.begin(p, full_refresh=True)
+    p.run_to("reach.stage.before")
+    world.insert(2)
+    p.finish()
+    assert error_of(p) is None
+    assert world.wrong() == ""
+    assert world.settle() == ""
+
+
+def test_a_full_refresh_of_an_emptied_table_empties_it_and_forgets_the_bookmark(world: World) -> None:
+    succeeds(world)
+    empty_the_source(world)
+    _, error = world.run_alone(full_refresh=True)
+    assert error is None
+    assert not world.counts("left")
+    assert world.state().stream("left").bookmark() is None

@@ -19,6 +19,7 @@ class StreamPlan:
     reason: str
     """Why it runs or not, in words."""
     window: Window | None = None
+    """What is read; None for nothing, be it that nothing runs or that the table is to be emptied."""
     bookmark: Bookmark | None = None
     """Where the stream stands before the run."""
     write: Write = Write.NOTHING

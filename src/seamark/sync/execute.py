@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass, field
 
 from seamark.errors import Cancelled, SeamarkError, SourceUnavailable, StateConflict, StateError, StoreBehind
-from seamark.model.checkpoint import Checkpoint
+from seamark.model.checkpoint import Checkpoint, Write
 from seamark.model.plan import PipelinePlan, StreamPlan, is_small, needs_spark_to_publish
 from seamark.model.run import RunResult, StreamResult
 from seamark.model.state import RunRecord
@@ -116,7 +116,7 @@ def _run_or_record(plan: StreamPlan, term: Term, ledger: _Ledger) -> None:
     try:
         if plan.creates:
             ctx.destination.create(plan.table, plan.stream, plan.shape, ctx.pipeline, term.state.uuid)
-        if plan.window is None:
+        if plan.window is None and plan.write is Write.NOTHING:
             return
         checkpoint, moved = run_stream(plan, term)
         ledger.results[name] = _moved(plan, checkpoint, moved)

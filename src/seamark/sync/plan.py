@@ -20,7 +20,7 @@ from seamark.model.plan import PipelinePlan, StreamPlan, choose_write
 from seamark.model.schema import Schema
 from seamark.model.state import State, StreamState
 from seamark.model.stream import Mode, NullPolicy, Shape, Stream
-from seamark.model.window import Frontier, Window, lookback_fits, next_window
+from seamark.model.window import Estimate, Frontier, Window, lookback_fits, next_window
 from seamark.sync.context import Context
 from seamark.sync.tables import require_agreement
 
@@ -68,10 +68,9 @@ def _plan_stream(ctx: Context, stream: Stream, state: State) -> StreamPlan:
         frontier = ctx.source.frontier(stream, shape, bookmark)
         _require_no_nulls(stream, frontier)
         window = next_window(bookmark, frontier, stream.cursor.lookback, stream.cursor.nulls)
-        if window is None and starts_over and frontier.newest is None:
-            window = Window()
+    empties = window is None and starts_over and frontier.newest is None
     plan = StreamPlan(stream, shape, runs=False, reason="", window=window, bookmark=bookmark, hold=frontier.hold)
-    if window is None:
+    if window is None and not empties:
         return _idle(ctx, plan, state, frontier)
     return _busy(ctx, plan, state, starts_over)
 
@@ -80,15 +79,15 @@ def _idle(ctx: Context, plan: StreamPlan, state: State, frontier: Frontier) -> S
     """Nothing to read now. A stream that never ran still gets its (empty) table."""
     table = ctx.destination.table_of(plan.stream)
     plan = replace(plan, table=table, reason=_why_idle(plan.bookmark, frontier))
-    if plan.bookmark is not None or state.stream(plan.stream.name).recorded >= 0:
+    stored = state.stream(plan.stream.name)
+    if stored.last_sync is not None:
         return plan
-    facts = _facts(ctx, plan, state, everything=True)
+    facts = _facts(ctx, plan, state, everything=stored.recorded < 0)
     return plan if facts else replace(plan, runs=True, creates=True, reason=f"{plan.reason}; its table is made")
 
 
 def _busy(ctx: Context, plan: StreamPlan, state: State, starts_over: bool) -> StreamPlan:
     stream = plan.stream
-    window = plan.window or Window()
     plan = replace(plan, table=ctx.destination.table_of(stream))
     facts = _facts(ctx, plan, state, starts_over)
     write = choose_write(
@@ -105,7 +104,7 @@ def _busy(ctx: Context, plan: StreamPlan, state: State, starts_over: bool) -> St
         creates=facts is None,
         reason=_why_busy(ctx, plan),
         write=write,
-        estimate=ctx.source.estimate(stream, window),
+        estimate=ctx.source.estimate(stream, plan.window) if plan.window else Estimate(0, 0, exact=True),
         warnings=_warnings(plan),
     )
 

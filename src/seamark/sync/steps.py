@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from seamark.crash import reach
 from seamark.engine.stage import StageJob
 from seamark.errors import StateError
-from seamark.model.checkpoint import BookmarkChange, Checkpoint, Draft, TableChange, Write, dump_draft
+from seamark.model.checkpoint import BookmarkChange, Checkpoint, Draft, StagedFile, TableChange, Write, dump_draft
 from seamark.model.plan import StreamPlan, stage_in_driver
+from seamark.model.schema import Schema
 from seamark.model.state import StreamState, TableOutcome
+from seamark.model.window import Window
 from seamark.sync.context import Context
 from seamark.sync.term import Term
 
@@ -17,26 +19,10 @@ from seamark.sync.term import Term
 def stage(plan: StreamPlan, term: Term) -> TableChange:
     """Read the window and write it as files in the table's staging folder; nobody sees them yet."""
     ctx, stream = term.ctx, plan.stream
-    assert plan.window is not None
     reach("stage.before")
     ctx.progress.phase(stream.name, "stage")
     schema = ctx.destination.fit(plan.table, plan.shape, plan.write is Write.REPLACE)
-    root, folder = ctx.destination.staging(plan.table, ctx.store.incarnation, term.lease.token, term.state.next_seq)
-    with ctx.source.read(stream, plan.shape, plan.window, ctx.engine.parallelism()) as reading:
-        files = ctx.engine.stage(
-            StageJob(
-                splits=reading.splits,
-                reader=reading.reader,
-                schema=schema,
-                root=root,
-                folder=folder,
-                partition_by=stream.partition_by,
-                cursor=stream.cursor.field if stream.cursor else None,
-                in_driver=stage_in_driver(plan, len(reading.splits), ctx.skip_below),
-                cancelled=lambda: ctx.cancellation.requested,
-                on_progress=lambda rows, size: ctx.progress.rows(stream.name, rows, size),
-            )
-        )
+    files = _read(plan, plan.window, schema, term) if plan.window is not None else ()
     reach("stage.after")
     write = plan.write if files or plan.write is Write.REPLACE else Write.NOTHING
     change = TableChange(
@@ -52,6 +38,26 @@ def stage(plan: StreamPlan, term: Term) -> TableChange:
     )
     ctx.destination.check_rows(change, ctx.engine)
     return change
+
+
+def _read(plan: StreamPlan, window: Window, schema: Schema, term: Term) -> tuple[StagedFile, ...]:
+    ctx, stream = term.ctx, plan.stream
+    root, folder = ctx.destination.staging(plan.table, ctx.store.incarnation, term.lease.token, term.state.next_seq)
+    with ctx.source.read(stream, plan.shape, window, ctx.engine.parallelism()) as reading:
+        return ctx.engine.stage(
+            StageJob(
+                splits=reading.splits,
+                reader=reading.reader,
+                schema=schema,
+                root=root,
+                folder=folder,
+                partition_by=stream.partition_by,
+                cursor=stream.cursor.field if stream.cursor else None,
+                in_driver=stage_in_driver(plan, len(reading.splits), ctx.skip_below),
+                cancelled=lambda: ctx.cancellation.requested,
+                on_progress=lambda rows, size: ctx.progress.rows(stream.name, rows, size),
+            )
+        )
 
 
 def prepare(change: TableChange, plan: StreamPlan, term: Term) -> Checkpoint:

@@ -43,9 +43,10 @@ format: .tools/python.ready ## format the code and mend what ruff can mend
 	@$(BIN)/ruff check --quiet --fix-only
 	@$(BIN)/ruff format
 
-docs: .tools/python.ready ## write the generated pages anew: command line, configuration files
-	@set -e; for part in cli config; do \
-		$(BIN)/python -m seamark.$$part.reference > .tools/reference.md; mv .tools/reference.md docs/reference/$$part.md; done
+docs: .tools/python.ready ## write the generated pages anew: command line, configuration files, connectors
+	@$(BIN)/python -m seamark.cli.reference > .tools/page && mv .tools/page docs/reference/cli.md
+	@$(BIN)/python -m seamark.config.reference > .tools/page && mv .tools/page docs/reference/config.md
+	@$(BIN)/python -m seamark.registry > .tools/page && mv .tools/page docs/reference/connectors.md
 
 lock: .tools/python.ready ## resolve requirements.lock anew from pyproject.toml (UPGRADE=1: newest versions)
 	@PATH="$(BIN):$$PATH" $(BIN)/python tools/lock.py write $(if $(UPGRADE),--upgrade)

@@ -34,6 +34,7 @@ class StreamState:
     mode: str = ""
     rows_total: int = 0
     last_sync: datetime | None = None
+    """When rows were last committed; None while this store has yet to put any into the table."""
     recorded: int = -1
     """The number that this store last saw committed in the stream's table; -1: none yet."""
     bookmarks: tuple[StoredBookmark, ...] = ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from seamark.model.checkpoint import Checkpoint, Draft
 from seamark.model.state import Lease, State, StreamState, TableOutcome
@@ -82,7 +83,7 @@ class SqlCheckpoints:
             conditions.require_nothing_prepared(ours.row["prepared"], lease.pipeline)
             before = self._as_found(ours)
             outcomes = [TableOutcome(name, has_rows=False, recorded=number) for name, number in recorded.items()]
-            touched = streams_after(before, outcomes, (), (), ours.now)
+            touched = [replace(s, last_sync=None) for s in streams_after(before, outcomes, (), (), ours.now)]
             write_streams(ours.connection, before, touched)
             after = before.streams | {stream.name: stream for stream in touched}
             row = ours.advance(

@@ -74,7 +74,8 @@ class Checkpoints(Protocol):
     def adopt(self, lease: Lease, next_seq: int, recorded: dict[str, int], uuid: str) -> State:
         """Note that this incarnation has looked at every table: seq goes on from `next_seq` (never lower than it is),
         `recorded` is what each stream's table holds, and the pipeline goes by `uuid` from now on: that of its tables,
-        if it has any. The version grows by one. Raises as `prepare` does."""
+        if it has any. Their `last_sync` is None until rows are committed: what a table held before is not this store's.
+        The version grows by one. Raises as `prepare` does."""
 
     def published(self, pipeline: str, candidates: Collection[tuple[int, int]]) -> frozenset[tuple[int, int]]:
         """Those of the (token, seq) pairs whose checkpoint is prepared, was committed with rows in some table, or

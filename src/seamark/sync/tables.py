@@ -45,6 +45,11 @@ def require_agreement(
             f"{max(stored.recorded, 0) // 2}: the store is an older copy",
             recovery_hint(pipeline),
         )
+    if facts.has_rows and stored.last_sync is None and not everything:
+        raise AdoptionRequired(
+            f"{table} holds rows that this state store never saw: the full refresh that was to replace them has not come to its end",
+            recovery_hint(pipeline),
+        )
     if facts.recorded < stored.recorded and not everything:
         raise DestinationError(
             f"{table} was put back: it has checkpoint {max(facts.recorded, 0) // 2}, the state {stored.recorded // 2}",

@@ -42,6 +42,17 @@ class AdoptionSuite:
         assert values(after) == values(before)
         assert (after.stream("orders").recorded, after.stream("orders").rows_total) == (5, 20)
 
+    def test_until_rows_are_committed_what_an_adopted_table_holds_is_not_this_stores(
+        self, store_factory: StateStoreFactory
+    ) -> None:
+        store = store_factory()
+        lease = take(store)
+        before = move(store, lease)
+        adopted = store.checkpoints.adopt(lease, 1, {"orders": 5}, before.uuid)
+        assert (before.stream("orders").last_sync is None, adopted.stream("orders").last_sync) == (False, None)
+        assert store_factory().checkpoints.state(PIPELINE).stream("orders").last_sync is None
+        assert move(store, lease).stream("orders").last_sync is not None
+
     def test_adopting_takes_the_lease(self, store_factory: StateStoreFactory) -> None:
         store = store_factory()
         expired = take(store, ttl=OVER)

@@ -90,10 +90,10 @@ class Case:
     def run(self, *arguments: str, **environment: str) -> Finished:
         return self.project.run("run", self.name, "--json", *arguments, **environment)
 
-    def crash(self, point: str) -> None:
+    def crash(self, point: str, *arguments: str) -> None:
         """Run, and be killed there. A point that is never reached fails the test."""
         self.keeps_merged_files = self.mode == "merge" and point in ("commit.after", *ACKNOWLEDGE)
-        done = self.run(SEAMARK_CRASH_AT=point)
+        done = self.run(*arguments, SEAMARK_CRASH_AT=point)
         assert done.status == -signal.SIGKILL, f"was not killed at {point}: {done!r}"
 
     @contextmanager

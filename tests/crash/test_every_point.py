@@ -69,6 +69,26 @@ def test_killed_in_the_second_of_two_streams(cases: Cases, point: str) -> None:
     require_same_rows(case.database, case.table.with_name("again"))
 
 
+@pytest.mark.parametrize(
+    ("mode", "point"),
+    [
+        ("append", "publish.looked"),
+        pytest.param("append", "stage.after", marks=pytest.mark.slow),
+        pytest.param("append", "publish.written", marks=pytest.mark.slow),
+        pytest.param("merge", "prepare.after", marks=pytest.mark.slow),
+        pytest.param("replace", "commit.before", marks=pytest.mark.slow),
+    ],
+)
+def test_killed_in_a_full_refresh(cases: Cases, mode: str, point: str) -> None:
+    """Until it is published the old rows are there, all of them; once it is prepared it will be."""
+    case = cases.loaded("sqlite", mode)
+    case.change()
+    if point != "stage.after":
+        case.moved += 50 if mode == "append" else 30
+    case.crash(point, "--full-refresh")
+    case.require_recovery()
+
+
 def test_what_is_shown_after_a_crash(cases: Cases) -> None:
     case = cases.loaded("sqlite", "append")
     case.change()

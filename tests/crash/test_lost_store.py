@@ -13,6 +13,7 @@ from tests.crash.case import Case
 from tests.crash.conftest import Cases
 from tests.crash.databases import row
 from tests.crash.processes import go_on
+from tests.crash.test_staged_files import newest_staged
 from tests.projects import Finished
 
 
@@ -77,6 +78,49 @@ def test_a_state_store_that_was_deleted(cases: Cases, mode: str, crashed_at: str
         for _ in range(2):
             require_refusal(case.run())
         assert files_below(case.table) == before
+    require_full_refresh_to_mend_it(case)
+
+
+@pytest.mark.parametrize("store", ["deleted", pytest.param("put back", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "point", ["stage.before", *(pytest.param(p, marks=pytest.mark.slow) for p in ("prepare.after", "publish.written"))]
+)
+def test_killed_in_the_full_refresh_that_mends_it(cases: Cases, point: str, store: str) -> None:
+    """Until it is prepared the table holds rows that the store knows nothing of; adding to them would double some."""
+    case = cases.loaded("sqlite", "append")
+    backup = back_up(case)
+    case.change()
+    if store == "put back":
+        case.run().ok()
+        put_back(case, backup)
+        require_refusal(case.run())
+    else:
+        remove_store(case)
+    case.crash(point, "--full-refresh")
+    if point == "stage.before":
+        for _ in range(2):
+            require_refusal(case.run())
+        case.run("--full-refresh").ok()
+    else:
+        case.run().ok()
+    case.require_rows()
+    assert case.run().ok().json["status"] == "skipped"
+    case.change(version=3)
+    case.run().ok()
+    case.require_rows()
+
+
+@pytest.mark.slow
+def test_the_full_refresh_that_mends_it_loses_its_files(cases: Cases) -> None:
+    """Its tombstone must not pass for rows."""
+    case = cases.loaded("sqlite", "append")
+    case.change()
+    remove_store(case)
+    case.crash("prepare.after", "--full-refresh")
+    for file in newest_staged(case.table):
+        file.unlink()
+    for _ in range(2):
+        require_refusal(case.run())
     require_full_refresh_to_mend_it(case)
 
 

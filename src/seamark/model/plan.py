@@ -69,7 +69,7 @@ def choose_write(mode: Mode, *, starts_over: bool, table_has_rows: bool, unique_
 
 def needs_spark_to_publish(plan: StreamPlan) -> bool:
     """Whether publishing runs a statement on Spark; otherwise staged files only have to be named in the table's log."""
-    return plan.write is Write.MERGE or (bool(plan.stream.key) and not plan.shape.key_is_unique)
+    return plan.write is Write.MERGE or (plan.stream.mode is Mode.MERGE and not plan.shape.key_is_unique)
 
 
 def is_small(estimate: Estimate) -> bool:

@@ -7,6 +7,7 @@ from seamark.model.state import State
 from seamark.model.stream import Stream
 from seamark.sources.base import Finding
 from seamark.sync.context import Context
+from seamark.sync.plan import state_to_look_at
 from seamark.sync.tables import require_agreement
 
 
@@ -16,7 +17,7 @@ def check(ctx: Context) -> list[Finding]:
         findings = ctx.source.check([s for s in ctx.streams if not ctx.only or s.name in ctx.only])
     except SeamarkError as error:
         return [_finding("source", error)]
-    state = ctx.store.checkpoints.state(ctx.pipeline)
+    state = state_to_look_at(ctx)
     findings.append(Finding("ok", "state store", f"{ctx.store.location}, version {state.version}"))
     for stream in ctx.streams:
         if not ctx.only or stream.name in ctx.only:

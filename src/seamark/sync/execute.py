@@ -5,19 +5,19 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
-from seamark.errors import Cancelled, SeamarkError, SourceUnavailable, StateConflict, StateError, StoreBehind
+from seamark.engine.failure import without_credentials
+from seamark.errors import Cancelled, EngineError, SeamarkError, StoreBehind
 from seamark.model.checkpoint import Checkpoint, Write
 from seamark.model.plan import PipelinePlan, StreamPlan, is_small, needs_spark_to_publish
 from seamark.model.run import RunResult, StreamResult
 from seamark.model.state import RunRecord
 from seamark.sync.context import Context
-from seamark.sync.plan import make_plan
+from seamark.sync.plan import ENDS_THE_RUN, make_plan
 from seamark.sync.recover import adopt, recover
 from seamark.sync.steps import acknowledge, clean, commit, prepare, publish, stage
 from seamark.sync.term import Term, holding
 
 _ENDED_WELL = ("succeeded", "skipped")
-_ENDS_THE_RUN = (SourceUnavailable, StateError, StateConflict, Cancelled)
 
 
 @dataclass
@@ -41,15 +41,17 @@ def run(ctx: Context, run_id: str) -> tuple[RunResult, SeamarkError | None]:
     return _result(ctx, run_id, ledger, time.monotonic() - began), ledger.errors[0] if ledger.errors else None
 
 
-def run_stream(plan: StreamPlan, term: Term) -> tuple[Checkpoint, bool]:
-    """Move one stream's window: the checkpoint, and whether its rows are in the table."""
+def run_stream(plan: StreamPlan, term: Term, ledger: _Ledger) -> bool:
+    """Move one stream's window; whether its rows are in the table."""
     staged = stage(plan, term)
     checkpoint = prepare(staged, plan, term)
     outcomes = publish(checkpoint, term)
     commit(checkpoint, outcomes, term)
+    moved = all(outcome.has_rows for outcome in outcomes)
+    ledger.results[plan.stream.name] = _moved(plan, checkpoint) if moved else _unmoved(plan)
     acknowledge([plan.stream.name], term)
     clean(checkpoint, term)
-    return checkpoint, all(outcome.has_rows for outcome in outcomes)
+    return moved
 
 
 def _run_in_term(term: Term, ledger: _Ledger) -> None:
@@ -68,7 +70,7 @@ def _run_in_term(term: Term, ledger: _Ledger) -> None:
         status, error = "cancelled" if isinstance(caught, Cancelled) else "failed", caught.message
         raise
     except BaseException as caught:
-        error = f"{type(caught).__name__}: {caught}"
+        error = without_credentials(f"{type(caught).__name__}: {caught}")
         raise
     finally:
         ledger.state_version = term.state.version
@@ -118,16 +120,13 @@ def _run_or_record(plan: StreamPlan, term: Term, ledger: _Ledger) -> None:
             ctx.destination.create(plan.table, plan.stream, plan.shape, ctx.pipeline, term.state.uuid)
         if plan.window is None and plan.write is Write.NOTHING:
             return
-        checkpoint, moved = run_stream(plan, term)
-        ledger.results[name] = _moved(plan, checkpoint, moved)
-        if not moved:
-            raise StateError(
-                f"stream {name!r}: staged files were lost before they were published; its table has nothing of "
-                f"checkpoint {checkpoint.seq}",
+        if not run_stream(plan, term, ledger):
+            raise EngineError(
+                f"stream {name!r}: staged files were lost before they were published; its table has nothing of them",
                 "run it again: its rows will be read again",
             )
         ctx.progress.phase(name, "done")
-    except _ENDS_THE_RUN:
+    except ENDS_THE_RUN:
         raise
     except SeamarkError as error:
         term.renew()  # one that was overtaken fails because its staged files were swept: that is the news
@@ -140,7 +139,7 @@ def _run_or_record(plan: StreamPlan, term: Term, ledger: _Ledger) -> None:
 def _warm_up(ctx: Context, plan: PipelinePlan) -> None:
     """Let Spark start while the first window is read, if anything will need it."""
     busy = [stream for stream in plan.streams if stream.runs and stream.window is not None]
-    if any(needs_spark_to_publish(s) or (s.estimate.rows or ctx.skip_below + 1) > ctx.skip_below for s in busy):
+    if any(needs_spark_to_publish(s) or s.estimate.rows is None or s.estimate.rows > ctx.skip_below for s in busy):
         ctx.engine.warm_up(small=all(is_small(stream.estimate) for stream in busy))
 
 
@@ -149,10 +148,8 @@ def _unmoved(plan: StreamPlan) -> StreamResult:
     return StreamResult(plan.stream.name, low=text, high=text)
 
 
-def _moved(plan: StreamPlan, checkpoint: Checkpoint, moved: bool) -> StreamResult:
+def _moved(plan: StreamPlan, checkpoint: Checkpoint) -> StreamResult:
     before = plan.bookmark.text if plan.bookmark is not None else None
-    if not moved:
-        return StreamResult(plan.stream.name, low=before, high=before)
     after = plan.after.text if plan.after is not None else None
     change = checkpoint.draft.tables[0]
     return StreamResult(plan.stream.name, change.rows, change.bytes, 1, before, after)

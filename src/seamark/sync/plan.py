@@ -8,6 +8,7 @@ from seamark.destinations.base import TableFacts
 from seamark.errors import (
     Cancelled,
     ConfigError,
+    SchemaConflict,
     SeamarkError,
     SourceError,
     SourceUnavailable,
@@ -24,13 +25,27 @@ from seamark.model.window import Estimate, Frontier, Window, lookback_fits, next
 from seamark.sync.context import Context
 from seamark.sync.tables import require_agreement
 
-_ENDS_THE_RUN = (SourceUnavailable, StateError, StateConflict, Cancelled)
+ENDS_THE_RUN = (SourceUnavailable, StateError, StateConflict, Cancelled)
 
 
 def make_plan(ctx: Context, state: State) -> PipelinePlan:
     """What a run would do to each stream, from one version of the state."""
     chosen = [stream for stream in ctx.streams if not ctx.only or stream.name in ctx.only]
     return PipelinePlan(ctx.pipeline, state.version, tuple(_plan_or_problem(ctx, stream, state) for stream in chosen))
+
+
+def state_to_look_at(ctx: Context) -> State:
+    """The state to plan by without a lease: a checkpoint being published may be in its tables already, which does
+    not make the state an old copy."""
+    state, prepared = ctx.store.checkpoints.state(ctx.pipeline), ctx.store.checkpoints.prepared(ctx.pipeline)
+    if prepared is None:
+        return state
+    streams = dict(state.streams)
+    for change in prepared.draft.tables:
+        facts = ctx.destination.facts(change.table)
+        if facts is not None and facts.recorded in (prepared.number, prepared.tombstone):
+            streams[change.stream] = replace(state.stream(change.stream), recorded=facts.recorded)
+    return replace(state, streams=streams)
 
 
 def count_splits(ctx: Context, plan: PipelinePlan) -> PipelinePlan:
@@ -49,14 +64,14 @@ def _plan_or_problem(ctx: Context, stream: Stream, state: State) -> StreamPlan:
     ctx.cancellation.heed()
     try:
         return _plan_stream(ctx, stream, state)
-    except _ENDS_THE_RUN:
+    except ENDS_THE_RUN:
         raise
     except SeamarkError as error:
         return StreamPlan(stream, Shape(Schema()), runs=False, reason=error.message, problem=error)
 
 
 def _plan_stream(ctx: Context, stream: Stream, state: State) -> StreamPlan:
-    shape = ctx.source.shape(stream)
+    shape = _with_sure_key(stream, ctx.source.shape(stream))
     stored = state.stream(stream.name)
     starts_over = ctx.full_refresh or not ctx.use_state or stream.mode is Mode.REPLACE
     bookmark = None if starts_over else stored.bookmark()
@@ -68,6 +83,11 @@ def _plan_stream(ctx: Context, stream: Stream, state: State) -> StreamPlan:
         frontier = ctx.source.frontier(stream, shape, bookmark)
         _require_no_nulls(stream, frontier)
         window = next_window(bookmark, frontier, stream.cursor.lookback, stream.cursor.nulls)
+    if starts_over and frontier.high is None and frontier.newest is not None:
+        raise SourceError(
+            f"stream {stream.name!r} can't be loaded anew: {_why_idle(None, frontier)}",
+            "run it again once that has ended",
+        )
     empties = window is None and starts_over and frontier.newest is None
     plan = StreamPlan(stream, shape, runs=False, reason="", window=window, bookmark=bookmark, hold=frontier.hold)
     if window is None and not empties:
@@ -97,6 +117,7 @@ def _busy(ctx: Context, plan: StreamPlan, state: State, starts_over: bool) -> St
         unique_key=plan.shape.key_is_unique,
     )
     if facts is not None:
+        _require_same_partitions(plan, facts)
         ctx.destination.fit(plan.table, plan.shape, write is Write.REPLACE)
     return replace(
         plan,
@@ -143,13 +164,28 @@ def _warnings(plan: StreamPlan) -> tuple[str, ...]:
     return ()
 
 
+def _with_sure_key(stream: Stream, shape: Shape) -> Shape:
+    """A cast can make two keys one, whatever the source enforces."""
+    cast = {name for name, _ in stream.cast}
+    return replace(shape, key_is_unique=shape.key_is_unique and not cast.intersection(stream.key))
+
+
+def _require_same_partitions(plan: StreamPlan, facts: TableFacts) -> None:
+    if facts.partition_by != plan.stream.partition_by:
+        raise SchemaConflict(
+            f"{plan.table} is partitioned by {list(facts.partition_by)}, and stream {plan.stream.name!r} asks for "
+            f"{list(plan.stream.partition_by)}",
+            "put `partition_by:` back, or give the stream another name, and so a new table",
+        )
+
+
 def _require_same_cursor(stream: Stream, shape: Shape, stored: StreamState, bookmark: Bookmark | None) -> None:
     field = stream.cursor.field if stream.cursor else ""
     if bookmark is None:
         return
     if stored.cursor == field and bookmark.type is shape.cursor_type:
         return
-    raise StateError(
+    raise ConfigError(
         f"stream {stream.name!r}: its bookmark {bookmark} ({bookmark.type}) was made by cursor {stored.cursor!r}, "
         f"and the cursor is now {field!r} ({shape.cursor_type})",
         f"go back to {stored.cursor!r}, or load it again: --stream {stream.name} --full-refresh",

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from seamark.crash import reach
 from seamark.engine.stage import StageJob
-from seamark.errors import StateError
+from seamark.errors import Cancelled, DestinationError, SchemaConflict, StateError
 from seamark.model.checkpoint import BookmarkChange, Checkpoint, Draft, StagedFile, TableChange, Write, dump_draft
 from seamark.model.plan import StreamPlan, stage_in_driver
 from seamark.model.schema import Schema
 from seamark.model.state import StreamState, TableOutcome
+from seamark.model.stream import Mode
 from seamark.model.window import Window
 from seamark.sync.context import Context
 from seamark.sync.term import Term
@@ -31,9 +32,10 @@ def stage(plan: StreamPlan, term: Term) -> TableChange:
         write=write,
         files=files,
         schema=schema,
-        key=stream.key,
+        key=stream.key if stream.mode is Mode.MERGE else (),
         partition_by=stream.partition_by,
         cursor=stream.cursor.field if stream.cursor else "",
+        mode=stream.mode.value,
         unique_key=plan.shape.key_is_unique,
     )
     ctx.destination.check_rows(change, ctx.engine)
@@ -41,23 +43,28 @@ def stage(plan: StreamPlan, term: Term) -> TableChange:
 
 
 def _read(plan: StreamPlan, window: Window, schema: Schema, term: Term) -> tuple[StagedFile, ...]:
+    """The window's rows as staged files. A term that is lost meanwhile ends this: the new holder reads them anyway."""
     ctx, stream = term.ctx, plan.stream
     root, folder = ctx.destination.staging(plan.table, ctx.store.incarnation, term.lease.token, term.state.next_seq)
     with ctx.source.read(stream, plan.shape, window, ctx.engine.parallelism()) as reading:
-        return ctx.engine.stage(
-            StageJob(
-                splits=reading.splits,
-                reader=reading.reader,
-                schema=schema,
-                root=root,
-                folder=folder,
-                partition_by=stream.partition_by,
-                cursor=stream.cursor.field if stream.cursor else None,
-                in_driver=stage_in_driver(plan, len(reading.splits), ctx.skip_below),
-                cancelled=lambda: ctx.cancellation.requested,
-                on_progress=lambda rows, size: ctx.progress.rows(stream.name, rows, size),
-            )
+        job = StageJob(
+            splits=reading.splits,
+            reader=reading.reader,
+            schema=schema,
+            root=root,
+            folder=folder,
+            partition_by=stream.partition_by,
+            cursor=stream.cursor.field if stream.cursor else None,
+            in_driver=stage_in_driver(plan, len(reading.splits), ctx.skip_below),
+            cancelled=lambda: ctx.cancellation.requested or term.lost is not None,
+            on_progress=lambda rows, size: ctx.progress.rows(stream.name, rows, size),
         )
+        try:
+            return ctx.engine.stage(job)
+        except Cancelled:
+            if term.lost is not None:
+                raise term.lost from None
+            raise
 
 
 def prepare(change: TableChange, plan: StreamPlan, term: Term) -> Checkpoint:
@@ -83,7 +90,7 @@ def publish(checkpoint: Checkpoint, term: Term, deep: bool = False) -> tuple[Tab
     if checkpoint.draft.whole and any(missing.values()):
         outcomes = tuple(_take_back(checkpoint, change, term) for change in changes)
     else:
-        outcomes = tuple(_publish_table(checkpoint, change, missing[change.stream], term) for change in changes)
+        outcomes = tuple(_publish_table(checkpoint, change, missing[change.stream], term, deep) for change in changes)
     reach("publish.after")
     return outcomes
 
@@ -92,13 +99,12 @@ def commit(checkpoint: Checkpoint, outcomes: Sequence[TableOutcome], term: Term)
     """Make the state say what the tables hold."""
     ctx = term.ctx
     reach("commit.before")
-    streams = {stream.name: stream for stream in ctx.streams}
+    moved = {outcome.stream for outcome in outcomes if outcome.has_rows}
     facts = []
-    for outcome in outcomes:
-        ctx.progress.phase(outcome.stream, "commit")
-        if stream := streams.get(outcome.stream):
-            cursor = stream.cursor.field if stream.cursor else ""
-            facts.append(StreamState(stream.name, cursor=cursor, mode=stream.mode.value))
+    for change in checkpoint.draft.tables:
+        ctx.progress.phase(change.stream, "commit")
+        if change.stream in moved:
+            facts.append(StreamState(change.stream, cursor=change.cursor, mode=change.mode))
     before = term.state
     term.state = ctx.store.checkpoints.commit(term.lease, checkpoint, outcomes, facts)
     assert term.state.version > before.version
@@ -124,9 +130,21 @@ def clean(checkpoint: Checkpoint, term: Term) -> None:
             term.ctx.destination.sweep(change.table, checkpoint.incarnation, staged)
 
 
-def _publish_table(checkpoint: Checkpoint, change: TableChange, missing: str, term: Term) -> TableOutcome:
-    if not missing:
-        return term.ctx.destination.publish(checkpoint, change, term.ctx.engine)
+def _publish_table(
+    checkpoint: Checkpoint, change: TableChange, missing: str, term: Term, recovering: bool
+) -> TableOutcome:
+    """What a table can no longer take ends the run that made it; recovery gives it up, or nothing would ever go on."""
+    try:
+        if not missing:
+            return term.ctx.destination.publish(checkpoint, change, term.ctx.engine)
+    except SchemaConflict as error:
+        if not recovering:
+            raise
+        missing = error.message
+    except DestinationError as error:
+        if not recovering or term.ctx.destination.facts(change.table) is not None:
+            raise
+        missing = error.message
     term.ctx.progress.warn(f"{change.stream}: {missing}; the rows will be read again")
     return _entomb(checkpoint, change, term)
 

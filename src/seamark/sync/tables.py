@@ -47,7 +47,8 @@ def require_agreement(
         )
     if facts.has_rows and stored.last_sync is None and not everything:
         raise AdoptionRequired(
-            f"{table} holds rows that this state store never saw: the full refresh that was to replace them has not come to its end",
+            f"{table} holds rows that this state store never saw: the full refresh that was to replace them "
+            "has not come to its end",
             recovery_hint(pipeline),
         )
     if facts.recorded < stored.recorded and not everything:

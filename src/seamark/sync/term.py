@@ -19,6 +19,8 @@ class Term:
         self.run_id = run_id
         self._lease = lease
         self._ended = threading.Event()
+        self.lost: LeaseLost | None = None
+        """Why this term is over before its time, once the heartbeat has found out."""
         self.state: State = ctx.store.checkpoints.state(ctx.pipeline)
 
     @property
@@ -30,7 +32,8 @@ class Term:
         while not self._ended.wait(self.ctx.lease_ttl.total_seconds() / 3):
             try:
                 self.renew()
-            except LeaseLost:
+            except LeaseLost as error:
+                self.lost = error
                 return
             except StateUnavailable as error:
                 self.ctx.progress.warn(f"the lease could not be renewed yet: {error.message}")
@@ -55,4 +58,11 @@ def holding(ctx: Context, run_id: str) -> Iterator[Term]:
     finally:
         if term is not None:
             term.end()
-        ctx.store.leases.release(term.lease if term is not None else lease)
+        _give_back(ctx, term.lease if term is not None else lease)
+
+
+def _give_back(ctx: Context, lease: Lease) -> None:
+    try:
+        ctx.store.leases.release(lease)
+    except StateUnavailable as error:  # it ends by itself, and what the run came to is the news
+        ctx.progress.warn(f"the lease could not be given back: {error.message}")

@@ -128,10 +128,10 @@ def start_jvm(
 
 
 def last_words(log: Path) -> str:
-    """The line of the log that most likely says what went wrong."""
+    """The lines of the log that most likely say what went wrong."""
     lines = [line.strip() for line in log.read_text(errors="replace").splitlines()[-200:] if line.strip()]
     telling = [line for line in lines if any(word in line for word in ("rror", "xception", "ould not", "annot"))]
-    return without_credentials((telling or lines or ["it said nothing"])[0])
+    return without_credentials("; ".join((telling or lines or ["it said nothing"])[:2]))
 
 
 def _ignore_interrupts() -> None:

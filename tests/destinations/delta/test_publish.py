@@ -47,6 +47,7 @@ def test_staged_files_become_the_tables_own_under_relative_names(feed: Feed) -> 
     added = [action["add"] for action in actions(feed.table) if "add" in action]
     assert [add["path"] for add in added] == [file.path for file in change_of(checkpoint).files]
     assert all(add["path"].startswith(f"staged/{INCARNATION}-1-1/") for add in added)
+    assert [add["stats"] for add in added] == [file.stats for file in change_of(checkpoint).files]
     assert [json.loads(add["stats"])["numRecords"] for add in added] == [1, 1]
     assert [action["txn"] for action in actions(feed.table) if "txn" in action] == [
         {"appId": f"seamark-{OWNER}", "version": 2}
@@ -194,8 +195,11 @@ def test_a_replacement_can_bring_the_first_timestamp_without_zone(feed: Feed) ->
 
 def test_a_change_of_partitions_needs_a_new_table(feed: Feed) -> None:
     other = replace(feed, stream=replace(feed.stream, partition_by=("item",)))
+    checkpoint = other.checkpoint(1, Write.APPEND, orders(1))
     with pytest.raises(SchemaConflict, match="partitioned by"):
-        publish(feed, other.checkpoint(1, Write.APPEND, orders(1)))
+        feed.destination.check_rows(change_of(checkpoint), NoSpark())
+    with pytest.raises(SchemaConflict, match="partitioned by"):
+        publish(feed, checkpoint)
 
 
 def test_partitioned_rows_are_appended_and_replaced(destination: DeltaDestination) -> None:
@@ -227,6 +231,16 @@ def test_ids_that_expire_are_refused(feed: Feed) -> None:
         with pytest.raises(DestinationError, match="forgets") as caught:
             act()
         assert "UNSET TBLPROPERTIES" in caught.value.hint
+
+
+def test_a_feature_that_delta_rs_cant_write_is_named(feed: Feed) -> None:
+    checkpoint = feed.checkpoint(1, Write.APPEND, orders(1))
+    features = ["typeWidening"]
+    protocol = {"minReaderVersion": 3, "minWriterVersion": 7, "readerFeatures": features, "writerFeatures": features}
+    Path(feed.table, "_delta_log", f"{1:020}.json").write_text(json.dumps({"protocol": protocol}))
+    with pytest.raises(DestinationError, match=r"(?i)typeWidening") as caught:
+        publish(feed, checkpoint)
+    assert "feature" in caught.value.hint
 
 
 def test_an_append_that_others_changed_since_is_not_taken_back(feed: Feed) -> None:

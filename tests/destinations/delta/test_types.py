@@ -142,14 +142,24 @@ def test_stats_never_hide_a_row(destination: DeltaDestination, engine: Engine) -
     """Readers skip files by the statistics that staging counted."""
     at = datetime(2026, 1, 1, 0, 0, 0, 999999)
     schema = Schema(
-        (Column("id", DataType("int64")), Column("at", DataType("timestamp")), Column("t", DataType("string")))
+        (
+            Column("id", DataType("int64")),
+            Column("at", DataType("timestamp")),
+            Column("t", DataType("string")),
+            Column("d", DataType.parse("decimal(38,2)")),
+        )
     )
     feed = Feed(destination, Stream("s", "s", Mode.APPEND), schema)
     feed.create()
     long = "z" * 40
-    rows = [{"id": 1, "at": at, "t": long}, {"id": 2, "at": at - timedelta(microseconds=1), "t": "a"}]
+    exact = Decimal("123456789012345678901234567890123456.78")
+    rows = [
+        {"id": 1, "at": at, "t": long, "d": exact},
+        {"id": 2, "at": at - timedelta(microseconds=1), "t": "a", "d": exact},
+    ]
     checkpoint = feed.checkpoint(1, Write.APPEND, rows)
     destination.publish(checkpoint, change_of(checkpoint), engine)
     frame = engine.session().read.format("delta").load(feed.table)
     assert frame.where("at = TIMESTAMP_NTZ'2026-01-01 00:00:00.999999'").count() == 1
     assert frame.where(f"t = '{long}'").count() == 1
+    assert frame.where(f"d = {exact}BD").count() == 2

@@ -27,7 +27,7 @@ FORGETS = "delta.setTransactionRetentionDuration"
 
 
 class Moved(Exception):
-    """Someone committed since the handle was opened. Nothing of ours was."""
+    """Someone committed since the handle was opened: look again."""
 
 
 @dataclass(frozen=True)
@@ -128,12 +128,10 @@ def commit(
 @contextmanager
 def looked_at(seen: Look) -> Iterator[None]:
     """Turns what delta-rs raises into Moved, when the table went on since `seen`, or DestinationError."""
-    from deltalake.exceptions import CommitFailedError, DeltaError
+    from deltalake.exceptions import DeltaError
 
     try:
         yield
-    except CommitFailedError as error:
-        raise Moved(str(error)) from error
     except (DeltaError, OSError) as error:
         if _version(seen.table) != seen.facts.version:
             raise Moved(str(error)) from error
@@ -171,6 +169,8 @@ def _version(table: str) -> int | None:
 
 def _refused(table: str, error: Exception) -> DestinationError:
     reason = " ".join(str(error).split())[:500]
-    return DestinationError(
-        f"{table}: {reason}", "check that the folder can be written to and that its _delta_log is whole"
-    )
+    if "feature" in reason:
+        hint = "drop the table's feature that delta-rs can't write, or give the stream another name, and so a new table"
+    else:
+        hint = "check that the folder can be written to and that its _delta_log is whole"
+    return DestinationError(f"{table}: {reason}", hint)

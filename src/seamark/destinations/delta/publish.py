@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import time
 from collections.abc import Iterator
@@ -15,9 +14,9 @@ from seamark.destinations.delta.log import Look, Moved, commit, look_at_own
 from seamark.destinations.delta.merge import merge, overwrite, prepare_table
 from seamark.destinations.delta.places import filesystem, staged_path
 from seamark.destinations.delta.receipt import find_receipt, write_fence, write_receipt
-from seamark.destinations.delta.rows import has_twins
+from seamark.destinations.delta.rows import has_twins, require_same_partitions
 from seamark.destinations.delta.types import delta_schema, same_columns
-from seamark.errors import DestinationError, SchemaConflict, StateConflict
+from seamark.errors import DestinationError, StateConflict
 from seamark.model.checkpoint import Checkpoint, TableChange, Write
 from seamark.model.state import TableOutcome
 
@@ -33,7 +32,7 @@ def publish(checkpoint: Checkpoint, change: TableChange, spark: Sessions) -> Tab
         seen = look_at_own(change.table, checkpoint.pipeline_uuid)
         if outcome := settled(seen, checkpoint, change):
             return outcome
-        _require_same_partitions(seen, change)
+        require_same_partitions(seen.facts, change)
         reach("publish.looked")
         try:
             if _evolve(seen, checkpoint, change, spark):
@@ -194,14 +193,11 @@ def _adds(change: TableChange) -> list[AddAction]:
             partition_values=dict(file.partition),
             modification_time=int(info.mtime_ns // 1_000_000) if info.mtime_ns else int(time.time() * 1000),
             data_change=True,
-            stats=_stats(file.stats, file.rows),
+            # Verbatim: read and written again, a decimal's digits would be rounded, and readers would skip its file.
+            stats=file.stats,
         )
         for file, info in zip(change.files, infos, strict=True)
     ]
-
-
-def _stats(text: str, rows: int) -> str:
-    return json.dumps({**json.loads(text), "numRecords": rows}, separators=(",", ":"))
 
 
 def _untouched(seen: Look, change: TableChange) -> bool:
@@ -221,13 +217,4 @@ def _require_same_files(seen: Look, checkpoint: Checkpoint, change: TableChange)
             f"{change.table} took checkpoint {checkpoint.seq} of the state store {receipt.get('incarnation')!r}, with "
             f"other files than this store ({checkpoint.incarnation!r}) prepared",
             "two state stores ran this pipeline: put the right one back, or load everything again with --full-refresh",
-        )
-
-
-def _require_same_partitions(seen: Look, change: TableChange) -> None:
-    if change.write is not Write.NOTHING and seen.facts.partition_by != change.partition_by:
-        raise SchemaConflict(
-            f"{change.table} is partitioned by {list(seen.facts.partition_by)}, and stream {change.stream!r} asks for "
-            f"{list(change.partition_by)}",
-            "put `partition_by:` back, or give the stream another name, and so a new table",
         )

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from seamark.destinations.base import Sessions
+from seamark.destinations.base import Sessions, TableFacts
+from seamark.destinations.delta.log import look
 from seamark.destinations.delta.places import filesystem, staged_path
 from seamark.destinations.delta.types import spark_schema
-from seamark.errors import DestinationError
+from seamark.errors import DestinationError, SchemaConflict
 from seamark.model.checkpoint import StagedFile, TableChange, Write
 from seamark.model.schema import Schema
 
@@ -27,8 +28,9 @@ def staged_rows(session: SparkSession, change: TableChange) -> DataFrame:
     partitions = [name for name in change.partition_by if any(file.partition for file in change.files)]
     stored = Schema(tuple(column for column in change.schema if column.name not in partitions))
     _, base = filesystem(change.table)
-    paths = [_literal_path(staged_path(base, file.path)) for file in change.files]
-    rows = session.read.schema(spark_schema(stored)).parquet(*paths)
+    paths = [staged_path(base, file.path) for file in change.files]
+    # A table's name may look like a pattern; escaped patterns in turn won't have a colon beside them.
+    rows = session.read.option("__globPaths__", "false").schema(spark_schema(stored)).parquet(*paths)
     return _with_partitions(session, rows, change, partitions) if partitions else rows
 
 
@@ -75,7 +77,11 @@ def ambiguous_keys(change: TableChange, spark: Sessions) -> str | None:
 
 def check_rows(change: TableChange, spark: Sessions) -> None:
     """See `Destination.check_rows`."""
-    if not change.key or change.write is Write.NOTHING:
+    if change.write is Write.NOTHING:
+        return
+    if (seen := look(change.table)) is not None:
+        require_same_partitions(seen.facts, change)
+    if not change.key:
         return
     for name in change.key:
         if column_has_nulls(change, name):
@@ -90,6 +96,16 @@ def check_rows(change: TableChange, spark: Sessions) -> None:
         raise DestinationError(
             f"stream {change.stream!r}: several different rows have the key {example} and {order}",
             "name the columns in `key:` that tell rows apart, or a cursor that says which of them is the last",
+        )
+
+
+def require_same_partitions(facts: TableFacts, change: TableChange) -> None:
+    """SchemaConflict when the stream's files lie otherwise than the table's."""
+    if change.write is not Write.NOTHING and facts.partition_by != change.partition_by:
+        raise SchemaConflict(
+            f"{change.table} is partitioned by {list(facts.partition_by)}, and stream {change.stream!r} asks for "
+            f"{list(change.partition_by)}",
+            "put `partition_by:` back, or give the stream another name, and so a new table",
         )
 
 
@@ -166,8 +182,3 @@ def _with_partitions(session: SparkSession, rows: DataFrame, change: TableChange
             partitions = partitions.withColumn(field.name, sql.col(quoted(field.name)).cast(field.dataType))
     placed = rows.withColumn(file_name, rows.metadataColumn("_metadata").getField("file_name"))
     return placed.join(sql.broadcast(partitions), file_name).select(*_columns(change.schema.names))
-
-
-def _literal_path(path: str) -> str:
-    """Spark expands patterns in the paths that it reads; these are none."""
-    return "".join("\\" + character if character in "[]{}*?\\" else character for character in path)

@@ -117,6 +117,7 @@ def _run_once(app: App, names: Sequence[str], call: RunCall, stop: Stop) -> int:
 def _follow(app: App, names: Sequence[str], call: RunCall, pause: float, stop: Stop) -> int:
     """Run until asked to stop. A run that fails is tried again: a source may come back."""
     while True:
+        failed = False
         for name in names:
             outcome = _one_run(app, name, call, stop)
             if call.as_json:
@@ -125,11 +126,13 @@ def _follow(app: App, names: Sequence[str], call: RunCall, pause: float, stop: S
                 show_result(outcome)
             if stop.requested:
                 return exit_status([outcome.error])
+            failed |= outcome.error is not None
             if outcome.error is not None and outcome.error.exit_status == UsageError.exit_status:
                 return UsageError.exit_status
         if stop.wait(pause):
             return 0
-        call = replace(call, full_refresh=False)
+        if not failed:
+            call = replace(call, full_refresh=False)
 
 
 def _one_run(app: App, name: str, call: RunCall, stop: Stop) -> RunOutcome:

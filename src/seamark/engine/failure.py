@@ -9,7 +9,7 @@ from seamark import errors
 from seamark.errors import EngineError, SeamarkError, SourceUnavailable
 from seamark.model.split import Split
 
-_CREDENTIALS = re.compile(r"(\w+://)[^\s/@]+@|((?:password|passwd|pwd|token|secret)\s*[=:]\s*)\S+", re.IGNORECASE)
+_CREDENTIALS = re.compile(r"(\w+://)\S+@|((?:password|passwd|pwd|token|secret)\s*[=:]\s*)\S+", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

@@ -138,8 +138,7 @@ def test_nothing_outlives_a_killed_process(tmp_path: Path, scratch: Path) -> Non
     process = python(KILLED, tmp_path)
     assert process.stdout is not None
     family = json.loads(process.stdout.readline())
-    assert len(family) >= 3
-    assert all(map(alive, family))
+    assert len([pid for pid in family if alive(pid)]) >= 3, "a JVM, a Python daemon and a worker"
     process.kill()
     process.wait()
     assert eventually(lambda: not any(map(alive, family)))

@@ -135,12 +135,11 @@ engine.stage(job(root, endless(), count=2, in_driver=False, on_progress=told))
 
 
 def test_nothing_outlives_a_killed_process(tmp_path: Path, scratch: Path) -> None:
-    process = python(KILLED, tmp_path)
-    assert process.stdout is not None
-    family = json.loads(process.stdout.readline())
-    assert len([pid for pid in family if alive(pid)]) >= 3, "a JVM, a Python daemon and a worker"
-    process.kill()
-    process.wait()
+    with python(KILLED, tmp_path) as process:
+        assert process.stdout is not None
+        family = json.loads(process.stdout.readline())
+        assert len([pid for pid in family if alive(pid)]) >= 3, "a JVM, a Python daemon and a worker"
+        process.kill()
     assert eventually(lambda: not any(map(alive, family)))
 
 

@@ -62,7 +62,7 @@ def make_in_background(java: Java, jars: Sequence[Path]) -> None:
     if os.environ.get(SWITCH) == "off" or hopeless(path).exists():
         return
     try:
-        subprocess.Popen(
+        process = subprocess.Popen(
             training(java, path, "--nice"),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -73,3 +73,5 @@ def make_in_background(java: Java, jars: Sequence[Path]) -> None:
     except OSError:
         # The next start is no slower than this one was.
         return
+    # It is meant to outlive us: nobody asks how it ended, and Python is not to warn that nobody did.
+    process.returncode = 0
